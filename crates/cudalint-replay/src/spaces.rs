@@ -104,10 +104,8 @@ fn hidden_specifier(project: &Project, id: ModuleId, function: &Function) -> boo
         if keyword && project.has_macro(id, word) {
             return true;
         }
-        word.len() >= 2
-            && word.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
-            && word.chars().all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit())
-            && word.contains(|c: char| c.is_ascii_uppercase())
+        cudalint_syntax::is_caps(word.as_bytes())
+            && !word.starts_with(|c: char| c.is_ascii_digit())
             && !function.template_params.iter().any(|param| param.name == word)
     })
 }

@@ -113,7 +113,7 @@ pub(crate) fn by_code(code: u16) -> W {
 }
 
 /// Whether a name is written in capitals, as macros are: at least two bytes, a letter, nothing in lower case.
-pub(crate) fn is_caps(name: &[u8]) -> bool {
+pub fn is_caps(name: &[u8]) -> bool {
     name.len() >= 2
         && name.iter().any(u8::is_ascii_uppercase)
         && name.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_')

@@ -40,6 +40,7 @@ pub use defines::{Condition, Define, Directives, IfBranch, IfGroup, Include, Und
 pub use embedded::{CUPY_BODY_FUNCTION, CupyBody, CupyBodyKind, CupyParameter, Embedded, embedded_cuda};
 pub use files::{FileKind, contains_cuda, contains_gpu_python, notebook_may_use_gpu};
 pub use functions::{FunctionText, called_names, function_texts, may_launch};
+pub use keywords::is_caps;
 pub use lexer::MAX_NESTING;
 pub use macros::MacroTable;
 pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, mask};

@@ -379,6 +379,13 @@ pub enum Effect {
     Writes,
     /// It writes into any object, through a number that is an address.
     WritesAnywhere,
+    /// What a function out of sight does: it comes back, and it may wait for other threads.
+    Call {
+        /// Whether it may touch memory: it is given more than numbers.
+        memory: bool,
+        /// Whether nobody uses what it returns, so that it does something else.
+        discarded: bool,
+    },
     /// Anything: it may also contain barriers, and may not come back.
     Anything,
 }

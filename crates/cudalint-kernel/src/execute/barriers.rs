@@ -12,7 +12,7 @@ impl Machine<'_> {
     pub(super) fn new_interval(&mut self) {
         self.interval += 1;
         self.interval_start = self.trace.next();
-        self.acquired_block = false;
+        self.acquired_block = self.objects_wait;
     }
 
     /// A barrier of the whole block.

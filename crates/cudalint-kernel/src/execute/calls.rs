@@ -7,6 +7,7 @@ use super::memory::LocalCells;
 use super::state::{Frame, Slot};
 use super::value::{Data, Val, object_of};
 use crate::code::{Effect, ExprId, FunctionId, Ty, VariableId};
+use crate::report::ObjectKind;
 use std::rc::Rc;
 
 /// How lanes left that concerns the caller too.
@@ -15,46 +16,73 @@ const KEPT: u8 = EXIT_SURE | EXIT_MAYBE;
 impl Machine<'_> {
     /// Something out of sight ran.
     pub(super) fn suffer(&mut self, effect: Effect, values: &[Val]) {
-        if !matches!(effect, Effect::Writes | Effect::WritesAnywhere | Effect::Anything) {
-            return;
-        }
-        if effect == Effect::Writes {
-            // It reaches what it is given, and what lies at namespace scope.
-            let mut reached = Vec::new();
-            let mut anywhere = false;
-            for value in values {
-                self.reach(value, &mut reached, &mut anywhere);
+        match effect {
+            Effect::Pure(_) | Effect::None => {}
+            Effect::Writes => {
+                // It reaches what it is given, and what lies at namespace scope.
+                let mut reached = Vec::new();
+                let mut anywhere = false;
+                for value in values {
+                    self.reach(value, &mut reached, &mut anywhere);
+                }
+                self.lose_where(|id, kind| anywhere || kind == ObjectKind::Device || reached.contains(&id));
             }
-            for number in 0..self.living.len() {
-                let index = self.living[number];
-                let device = self.objects[index as usize].kind == crate::report::ObjectKind::Device;
-                if anywhere || device || reached.contains(&(index + 1)) {
-                    self.lose(index as usize, true);
-                    self.lose(index as usize, false);
+            Effect::WritesAnywhere => self.lose_where(|_, _| true),
+            Effect::Call { memory, discarded } => {
+                // Another file's function sees what lies at namespace scope, and dynamic shared memory by any name.
+                self.lose_where(|_, kind| memory || matches!(kind, ObjectKind::Device | ObjectKind::DynamicShared));
+                self.complete = false;
+                if self.may_wait(discarded) {
+                    self.absences.clear();
+                    self.new_interval();
+                }
+                self.warp_barrier();
+                if memory {
+                    self.acquire();
                 }
             }
-            return;
-        }
-        self.lose_all(true);
-        self.lose_all(false);
-        if effect == Effect::WritesAnywhere {
-            return;
-        }
-        // It may have had barriers in it, and it may not come back.
-        for absence in std::mem::take(&mut self.absences) {
-            drop(absence);
-        }
-        self.new_interval();
-        self.acquire();
-        self.complete = false;
-        for (left, &level) in self.left.iter_mut().zip(self.act.levels()) {
-            if level != OFF {
-                *left |= EXIT_MAYBE;
+            Effect::Anything => {
+                self.lose_where(|_, _| true);
+                // It may have had barriers in it, and it may not come back.
+                self.absences.clear();
+                self.new_interval();
+                self.acquire();
+                self.complete = false;
+                for (left, &level) in self.left.iter_mut().zip(self.act.levels()) {
+                    if level != OFF {
+                        *left |= EXIT_MAYBE;
+                    }
+                }
+                self.left_any |= EXIT_MAYBE;
+                self.unguarded += 1;
+                self.act = self.act.as_may_active();
             }
         }
-        self.left_any |= EXIT_MAYBE;
-        self.unguarded += 1;
-        self.act = self.act.as_may_active();
+    }
+
+    /// Whether a function out of sight may wait here for other threads of the block: not where some of them surely go another
+    /// way. What is called for its effect alone may be a barrier of a few whole warps.
+    fn may_wait(&self, discarded: bool) -> bool {
+        let levels = self.act.levels();
+        let absent = |lane: usize| levels[lane] == OFF && self.left[lane] & KEPT == 0;
+        if !discarded {
+            return !(0..self.n).any(absent);
+        }
+        !(0..self.n.div_ceil(32)).any(|warp| {
+            let mut lanes = warp * 32..(warp * 32 + 32).min(self.n);
+            lanes.clone().any(|lane| levels[lane] != OFF) && lanes.any(absent)
+        })
+    }
+
+    /// Nobody knows any more what objects hold of which this is so, by number and kind.
+    fn lose_where(&mut self, is_lost: impl Fn(u32, ObjectKind) -> bool) {
+        for number in 0..self.living.len() {
+            let index = self.living[number];
+            if is_lost(index + 1, self.objects[index as usize].kind) {
+                self.lose(index as usize, true);
+                self.lose(index as usize, false);
+            }
+        }
     }
 
     fn reach(&self, value: &Val, reached: &mut Vec<u32>, anywhere: &mut bool) {

@@ -49,6 +49,7 @@ impl Machine<'_> {
             }
             Intrinsic::BarrierObjectWait => {
                 self.barrier_object(id, &first);
+                self.objects_wait = true;
                 self.new_interval();
                 self.acquired = true;
                 self.waited = self.trace.next();
@@ -425,7 +426,7 @@ impl Machine<'_> {
 
     fn storage_reused(&mut self, id: ExprId, index: usize, used: u32) {
         let Some(record) = self.trace.record(used).cloned() else { return };
-        if record.acquired || self.acquired_block {
+        if record.acquired_block || self.acquired_block {
             return;
         }
         let ty = Ty::Int { bytes: 4, signed: false };

@@ -94,6 +94,8 @@ pub(super) struct Machine<'a> {
     pub(super) acquired: bool,
     /// Lanes of this block waited for other lanes since the last barrier.
     pub(super) acquired_block: bool,
+    /// This block has waited on a barrier object: what else its warps tell each other that way is not followed.
+    pub(super) objects_wait: bool,
 
     pub(super) objects: Vec<Memory>,
     /// Positions of the objects that are not gone: those of the code and the launch, and the variables of what runs.
@@ -181,6 +183,7 @@ impl<'a> Machine<'a> {
             phase: 0,
             acquired: false,
             acquired_block: false,
+            objects_wait: false,
             objects: Vec::new(),
             living: Vec::new(),
             statics: Vec::new(),
@@ -257,7 +260,8 @@ impl<'a> Machine<'a> {
             volatile: touch.volatile,
             of_block: touch.of_block,
             polled: touch.volatile && self.polling,
-            acquired: self.acquired || self.acquired_block,
+            acquired: self.acquired,
+            acquired_block: self.acquired_block,
             assumed: self.is_behind_assumed(),
             asynchronous: touch.asynchronous,
         });

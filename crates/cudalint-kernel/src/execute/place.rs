@@ -144,6 +144,7 @@ impl Machine<'_> {
         self.silent = false;
         self.acquired = false;
         self.acquired_block = false;
+        self.objects_wait = false;
         self.interval = 0;
         self.phase = 0;
         let now = self.trace.next();

@@ -1,6 +1,6 @@
 //! Which two accesses nothing orders, and what two conflicting ones make of memory.
 
-use super::record::Trace;
+use super::record::{Record, Trace};
 use super::shadow::{BY_WARP, CHANGED, Cell, KEPT, STILL};
 use super::touch::Touch;
 use super::value::{KNOWN, NUMBER};
@@ -74,7 +74,11 @@ impl Order<'_> {
     pub(super) fn conflict(&self, stamp: u32, scope: RaceScope, touch: Touch<'_>) -> bool {
         let (Some(other), Some(own)) = (self.trace.record(stamp), self.trace.record(self.stamp)) else { return false };
         // Of threads that are assumed to pass a condition there may be a single one.
-        if other.acquired || own.acquired || (other.assumed && own.assumed) {
+        let waited = |record: &Record| match scope {
+            RaceScope::Grid => record.acquired,
+            RaceScope::Block | RaceScope::Warp => record.acquired_block,
+        };
+        if waited(other) || waited(own) || (other.assumed && own.assumed) {
             return false;
         }
         // Of two blocks neither heeds what is atomic within the other.

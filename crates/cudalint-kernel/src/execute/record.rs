@@ -29,6 +29,8 @@ pub(super) struct Record {
     pub(super) of_block: bool,
     /// The block may have waited for another one before: nothing orders it for us, and perhaps all is ordered.
     pub(super) acquired: bool,
+    /// Its lanes may have waited for others since the last barrier.
+    pub(super) acquired_block: bool,
     /// Behind a condition that some threads are assumed to pass.
     pub(super) assumed: bool,
     /// Done by the copy engine some time later.

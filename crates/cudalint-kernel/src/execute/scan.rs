@@ -219,7 +219,7 @@ impl<'c> Walk<'c> {
                 }
             }
             Expr::Opaque { children, effect } => {
-                self.nature.may_wait |= *effect == Effect::Anything;
+                self.nature.may_wait |= matches!(effect, Effect::Call { .. } | Effect::Anything);
                 self.nature.may_leave |= *effect == Effect::Anything;
                 for &part in children {
                     self.expr(part, depth);

@@ -2,7 +2,7 @@
 
 use super::meaning::FUNCTION;
 use super::state::{At, Context, Found, Key, Lowerer, Out};
-use crate::code::{Effect, Expr, ExprId};
+use crate::code::{self, Effect, Expr, ExprId, Intrinsic};
 use crate::report::Site;
 use cudalint_program::ir::{self, FunctionId, FunctionRole, ModuleId, Path, TemplateArg, Type};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
@@ -56,6 +56,13 @@ impl<'p> Lowerer<'p> {
                 return self.call_value(&callee, &args, site);
             }
         }
+        if args.is_empty()
+            && self.site_of(callee) == site
+            && path.last().is_some_and(|name| self.project.has_macro(self.context.module, name))
+        {
+            // A macro that expands to nothing: all of the call is its name.
+            return self.unknown(Vec::new(), Effect::None, Ty::Void, site);
+        }
         let args_out = self.arguments(args);
         // What belongs to the compiler is its own, whatever a header declares under that name for editors.
         if let [name] = &*path.segments
@@ -75,7 +82,11 @@ impl<'p> Lowerer<'p> {
             }
             // It is this one, and not a library's function of its name.
             let function = self.project.function_at(found.module, found.function);
-            if function.is_some_and(|function| function.body.is_some()) {
+            let body = function.and_then(|function| function.body.as_ref());
+            if body.is_some_and(Vec::is_empty) {
+                return self.unknown(Vec::new(), Effect::None, Ty::Void, site);
+            }
+            if body.is_some() {
                 return self.out_of_sight(&args_out, "call out of sight", site);
             }
         }
@@ -110,14 +121,42 @@ impl<'p> Lowerer<'p> {
             let callee = self.object_place(object, &ty, volatile, site);
             return self.call_value(&callee, &args_out, site);
         }
+        if path.last().is_some_and(|name| cudalint_syntax::is_caps(name.as_bytes())) {
+            // A macro, as such names go: it may as well return from the function.
+            self.gap("macro out of sight");
+            let children = args_out.iter().map(|arg| self.escaping(arg)).collect();
+            return self.unknown(children, Effect::Anything, Ty::Unknown, site);
+        }
         self.out_of_sight(&args_out, "call out of sight", site)
     }
 
-    /// A call that may do anything.
+    /// A call of a function that nobody can see.
     pub(super) fn out_of_sight(&mut self, args: &[Out], cause: &'static str, site: Site) -> Out {
         self.gap(cause);
-        let children = args.iter().map(|arg| self.escaping(arg)).collect();
-        self.unknown(children, Effect::Anything, Ty::Unknown, site)
+        let number = |ty: &Ty| {
+            matches!(ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Enum { .. })
+        };
+        let memory = !args.iter().all(|arg| number(&arg.ty));
+        let discarded = self.discarded == Some(site);
+        if let ([condition], true) = (args, discarded)
+            && condition.ty == Ty::Bool
+        {
+            // An assertion, or what a prover is told.
+            let condition = self.load(condition);
+            let assumed = self.push(Expr::Intrinsic(Intrinsic::Assume, vec![condition]), code::Ty::Void, site);
+            return self.computed(assumed, Ty::Void, site);
+        }
+        let mut children: Vec<ExprId> = args.iter().map(|arg| self.escaping(arg)).collect();
+        if discarded {
+            // It has its effect elsewhere: perhaps through references to the numbers that it is given.
+            for arg in args.iter().filter(|arg| matches!(arg.at, At::Register { .. }) && number(&arg.ty)) {
+                let something = self.unknown(Vec::new(), Effect::None, arg.ty.clone(), site);
+                let something = self.load(&something);
+                let stored = self.store(arg, something);
+                children.extend(self.effect_of(&stored));
+            }
+        }
+        self.unknown(children, Effect::Call { memory, discarded }, Ty::Unknown, site)
     }
 
     /// What a function gets that nobody can see: it may take the address of what it is given.

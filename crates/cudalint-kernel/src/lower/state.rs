@@ -24,6 +24,8 @@ pub(super) struct Lowerer<'p> {
     pub picks: FxHashMap<Name, Vec<Pick>>,
     pub gaps: FxHashMap<&'static str, u32>,
     pub depth: u32,
+    /// The call that is a statement of its own.
+    pub discarded: Option<Site>,
 }
 
 impl<'p> Lowerer<'p> {
@@ -42,6 +44,7 @@ impl<'p> Lowerer<'p> {
             picks: FxHashMap::default(),
             gaps: FxHashMap::default(),
             depth: 0,
+            discarded: None,
         }
     }
 

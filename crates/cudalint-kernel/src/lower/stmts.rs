@@ -34,7 +34,9 @@ impl<'p> Lowerer<'p> {
     fn statement_inner(&mut self, stmt: &'p ir::Stmt, site: Site, out: &mut code::Block) {
         match stmt {
             ir::Stmt::Expr(value) => {
+                self.discarded = Some(self.site_of(*value));
                 let value = self.expr(*value);
+                self.discarded = None;
                 if let Some(id) = self.effect_of(&value) {
                     self.emit(Stmt::Expr(id), site, out);
                 }

@@ -79,7 +79,7 @@ impl Lowerer<'_> {
 
     /// A call of what nobody knows.
     pub(super) fn out_of_sight(&mut self, arguments: &Arguments, site: Site) -> Value {
-        self.lost("call out of sight", &arguments.all(), Effect::Anything, site)
+        self.lost("call out of sight", &arguments.all(), Effect::Call { memory: true, discarded: true }, site)
     }
 
     /// A call of device code.

@@ -347,7 +347,9 @@ impl<'c> Reader<'c, '_> {
                     }
                 }
             }
-            Expr::Opaque { effect, .. } => self.incomplete |= *effect == Effect::Anything,
+            Expr::Opaque { effect, .. } => {
+                self.incomplete |= matches!(effect, Effect::Call { .. } | Effect::Anything);
+            }
             _ => {}
         }
     }

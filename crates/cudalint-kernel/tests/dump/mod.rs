@@ -366,6 +366,8 @@ const fn effect_word(effect: Effect) -> &'static str {
         Effect::None => "none",
         Effect::Writes => "writes",
         Effect::WritesAnywhere => "writes anywhere",
+        Effect::Call { memory: false, .. } => "call",
+        Effect::Call { memory: true, .. } => "call that may touch memory",
         Effect::Anything => "anything",
     }
 }

@@ -260,3 +260,53 @@ fn a_flag_in_shared_memory_is_polled() {
         "race block Write box[t] / Read box[63-t]",
     ]);
 }
+
+#[test]
+fn a_call_out_of_sight_ends_no_thread() {
+    let text = "__global__ void k(float* a, int q) { __shared__ float s[256]; int t = threadIdx.x; BEFORE s[t] = a[t]; BETWEEN a[t] = s[255 - t]; }";
+    let race = "race block Write s[t] / Read s[255-t]";
+    let of = |before: &str, between: &str| {
+        kernel(&text.replace("BEFORE", before).replace("BETWEEN", between)).buffer(1024).int(3).seen()
+    };
+    for before in [
+        "if (t == 0) unknown(q); __syncthreads();",
+        "if (t == 0) unknown(a); __syncthreads();",
+        "unknown(q);",
+        "float v = unknown(t, q);",
+        "if (t == 0) unknown(&s); __syncthreads();",
+        "Unknown u(q); u.go(); __syncthreads();",
+    ] {
+        assert_eq!(of(before, ""), [race], "{before}");
+    }
+    // One of a part of the block is no barrier; one that all threads come by may be one, and so may one of whole warps.
+    assert_eq!(of("", "if (t == 0) unknown(q);"), [race]);
+    assert_eq!(of("", "if (t < 100) q += unknown(t);"), [race]);
+    assert!(of("", "unknown();").is_empty());
+    assert!(of("", "q = unknown(q);").is_empty());
+    assert!(of("", "if (t < 128) unknown(1); else unknown(2);").is_empty());
+    // A macro, as its name goes, may return; and what gets a number to change has changed it.
+    assert!(of("RETURN_IF(t > 100);", "").is_empty());
+    assert!(of("unknown(t);", "").is_empty());
+    // A lock out of sight keeps others out.
+    kernel("__global__ void k(int* a, int* m) { lock(m); a[0] += 1; unlock(m); }").buffer(64).buffer(4).clean();
+}
+
+#[test]
+fn macros_that_stand_for_nothing_do_nothing() {
+    let text = "DEFINE\n__global__ void k(float* a) { __shared__ float s[256]; int t = threadIdx.x; s[t] = a[t]; CALL a[t] = s[255 - t]; }";
+    for (define, call) in [
+        ("#define LOG(x)", "LOG(t);"),
+        ("#define LOG(x) // nothing", "LOG(t);"),
+        ("#define LOG(...) ((void)0)", "LOG(t, a);"),
+        ("#define LOG(...) do {} while (0)", "LOG(t, a);"),
+        ("template <typename... A> __device__ void log(A... a) {}", "log(t, a);"),
+        ("template <typename... A> __device__ void log(const A&... a) {}", "log(t, a);"),
+        ("__device__ void log(const char* format, ...) {}", "log(\"a\", t);"),
+        ("#define __requires(e) ", "__requires(t > 0);"),
+        ("", "__assert(t >= 0);"),
+        ("", "__builtin_assume(t >= 0);"),
+    ] {
+        let seen = kernel(&text.replace("DEFINE", define).replace("CALL", call)).buffer(1024).seen();
+        assert_eq!(seen, ["race block Write s[t] / Read s[255-t]"], "{define} {call}");
+    }
+}
