@@ -133,9 +133,7 @@ impl<'p> Lowerer<'p> {
     /// A call of a function that nobody can see.
     pub(super) fn out_of_sight(&mut self, args: &[Out], cause: &'static str, site: Site) -> Out {
         self.gap(cause);
-        let number = |ty: &Ty| {
-            matches!(ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Enum { .. })
-        };
+        let number = |ty: &Ty| matches!(ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Enum { .. });
         let memory = !args.iter().all(|arg| number(&arg.ty));
         let discarded = self.discarded == Some(site);
         if let ([condition], true) = (args, discarded)

@@ -292,7 +292,12 @@ impl<'p> Lowerer<'p> {
     fn construct_with(&mut self, ty: &Ty, args: &'p [ir::ExprId], braces: bool, site: Site) -> Out {
         let ty = ty.clone();
         match (&ty, args) {
-            (Ty::Unknown | Ty::Auto, _) => self.not_read(args, "construction of unknown type", Effect::Call { memory: true, discarded: true }, site),
+            (Ty::Unknown | Ty::Auto, _) => self.not_read(
+                args,
+                "construction of unknown type",
+                Effect::Call { memory: true, discarded: true },
+                site,
+            ),
             (Ty::Void, _) => self.not_read(args, "construction of nothing", Effect::None, site),
             (Ty::Library(..), _) => {
                 let values: Vec<Out> = args.iter().map(|arg| self.expr(*arg)).collect();
