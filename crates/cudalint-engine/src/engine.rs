@@ -17,6 +17,7 @@ use crate::threads::threads;
 use crate::walk::{self, Globs, display, display_from, real_path};
 use cudalint_files::Bounds;
 use cudalint_findings::Finding;
+use cudalint_program::DefiningFolder;
 use cudalint_program::python::LocalPackages;
 use cudalint_syntax::FileKind;
 use rayon::prelude::*;
@@ -165,9 +166,12 @@ impl Engine {
                 let shares_heap = commands.shares_heap;
                 let mut reading = Reading::new(given, settings, &base, commands, &shown);
                 reading.options.local_packages = local_packages;
-                let sharing = makefiles::sharing_folders(group.root.as_deref(), &group.sources);
+                let builds = makefiles::read(group.root.as_deref(), &group.sources);
                 let whole = group.root.iter().filter(|_| shares_heap);
-                reading.options.sharing_folders = sharing.iter().chain(whole).map(|it| shown(it)).collect();
+                reading.options.sharing_folders = builds.sharing.iter().chain(whole).map(|it| shown(it)).collect();
+                let defining = builds.defining.into_iter();
+                reading.options.defining_folders =
+                    defining.map(|(folder, names)| DefiningFolder { folder: shown(&folder), names }).collect();
                 lint_project(&ProjectInput {
                     rules: self.table.rules,
                     levels: &levels,

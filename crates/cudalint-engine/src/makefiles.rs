@@ -1,4 +1,5 @@
-//! What the build files around the sources say of the heap: flags of `nvc++` make its memory the device's, too.
+//! What the build files around the sources say: flags of `nvc++` that make memory of the heap the device's, too, and the
+//! macros that builds may define.
 
 use crate::compile_commands::makes_heap_shared;
 use crate::project::Source;
@@ -7,31 +8,87 @@ use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 
 /// Build files whose text says what they do.
-const NAMES: [&str; 4] = ["Makefile", "makefile", "GNUmakefile", "CMakeLists.txt"];
+const NAMES: [&str; 8] =
+    ["Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "common.mk", "make.inc", "setup.py", "build.sh"];
 
-/// The folders whose build files give such flags, among those of the sources and, within a project, the folders above them.
-pub fn sharing_folders(root: Option<&Path>, sources: &[Source]) -> Vec<PathBuf> {
+/// The beginnings of `CMake`'s commands and properties that list macros.
+const LISTS: [&str; 3] = ["add_compile_definitions(", "target_compile_definitions(", "COMPILE_DEFINITIONS "];
+
+/// What build files say of the sources in and below their folder.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Builds {
+    /// Folders whose builds make memory of the heap the device's, too.
+    pub sharing: Vec<PathBuf>,
+    /// Folders whose builds may define macros, with the names of these.
+    pub defining: Vec<(PathBuf, FxHashSet<String>)>,
+}
+
+/// What is said in the folders of the sources and, within a project, in the folders above them.
+pub fn read(root: Option<&Path>, sources: &[Source]) -> Builds {
     let mut seen: FxHashSet<&Path> = FxHashSet::default();
-    let mut found = Vec::new();
+    let mut builds = Builds::default();
     for folder in sources.iter().filter_map(|source| source.real.parent()) {
         let above = folder.ancestors().skip(1).take_while(|above| root.is_some_and(|root| above.starts_with(root)));
         for folder in std::iter::once(folder).chain(above) {
             if !seen.insert(folder) {
                 break;
             }
-            if NAMES.iter().any(|name| says_so(&folder.join(name))) {
-                found.push(folder.to_owned());
+            let texts: Vec<String> = NAMES.iter().filter_map(|name| read_text(&folder.join(name)).ok()).collect();
+            let texts: Vec<String> = texts.iter().map(|text| without_comments(text)).collect();
+            if texts.iter().any(|text| shares_heap(text)) {
+                builds.sharing.push(folder.to_owned());
+            }
+            let names: FxHashSet<String> = texts.iter().flat_map(|text| macros(text)).map(str::to_owned).collect();
+            if !names.is_empty() {
+                builds.defining.push((folder.to_owned(), names));
             }
         }
     }
-    found
+    builds
 }
 
-/// Whether a build file gives such a flag in a line that is no comment.
-fn says_so(file: &Path) -> bool {
-    let Ok(text) = read_text(file) else { return false };
+fn without_comments(text: &str) -> String {
+    text.lines().map(|line| line.split('#').next().unwrap_or("")).fold(String::new(), |text, line| text + line + "\n")
+}
+
+/// Whether a build file gives a flag that makes memory of the heap the device's, too.
+fn shares_heap(text: &str) -> bool {
     let ends = |letter: char| letter.is_whitespace() || "\"'();>".contains(letter);
-    text.lines()
-        .map(|line| line.split('#').next().unwrap_or(""))
-        .any(|line| (line.contains("-stdpar") || line.contains("-gpu=")) && line.split(ends).any(makes_heap_shared))
+    (text.contains("-stdpar") || text.contains("-gpu=")) && text.split(ends).any(makes_heap_shared)
+}
+
+/// The macros that a build file names in `-DNAME`, `-D NAME=1` and the lists of `CMake`. Under which options of the build they
+/// are defined, and for which of its programs, is not asked.
+fn macros(text: &str) -> impl Iterator<Item = &str> {
+    let flags = text.match_indices("-D").filter_map(|(at, flag)| {
+        let before = text.get(..at)?.chars().next_back();
+        let is_flag = before.is_none_or(|before| !(before.is_alphanumeric() || "-_".contains(before)));
+        is_flag.then(|| name(text.get(at + flag.len()..)?.trim_start_matches([' ', '"', '\'']))).flatten()
+    });
+    let lists = LISTS.iter().flat_map(|list| text.match_indices(list)).filter_map(|(at, list)| {
+        let list = text.get(at + list.len()..)?;
+        Some(list.split(')').next().unwrap_or(list))
+    });
+    let words = lists.flat_map(|list| list.split(|letter: char| letter.is_whitespace() || "\":<>,".contains(letter)));
+    flags.chain(words.filter_map(|word| name(word.strip_prefix("-D").unwrap_or(word))))
+}
+
+/// The name that a text begins with.
+fn name(text: &str) -> Option<&str> {
+    let end = text.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).unwrap_or(text.len());
+    text.get(..end).filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::macros;
+
+    #[test]
+    fn macros_of_makefiles_and_of_cmake_are_named() {
+        let text = "CFLAGS += -O3 -DN=128 -D WIDE '-DNAME=\"x\"' -D$(TYPE) --no-D\n";
+        assert_eq!(macros(text).collect::<Vec<_>>(), ["N", "WIDE", "NAME"]);
+        let text = "target_compile_definitions(app PRIVATE TILE=16\n  $<$<CONFIG:Debug>:CHECKED>)\n";
+        let found: Vec<&str> = macros(text).collect();
+        assert!(found.contains(&"TILE") && found.contains(&"CHECKED"), "{found:?}");
+    }
 }

@@ -3,6 +3,7 @@
 use crate::Project;
 use crate::api::ApiId;
 use crate::ir::ModuleId;
+use crate::project::is_below;
 use cudalint_syntax::Language;
 use memchr::memmem::find;
 
@@ -40,11 +41,7 @@ impl Project {
         let has = |mark: &str| find(text, mark.as_bytes()).is_some();
         let module = self.module(id);
         let is_parallel = || has("execution::par") && !module.functions.iter().any(|function| function.space.global);
-        let built_so = |folder: &String| {
-            let path: &str = self.path(id);
-            matches!(folder.as_str(), "" | ".")
-                || path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
-        };
+        let built_so = |folder: &String| is_below(self.path(id), folder);
         module.language == Language::Cuda
             && (self.is_for_hip(id)
                 || self.sharing_folders.iter().any(built_so)

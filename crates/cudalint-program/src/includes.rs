@@ -22,7 +22,8 @@ pub struct IncludeGraph {
     /// What each include of a file leads to, in the order of its directives.
     targets: Vec<Vec<Option<u32>>>,
     includers: Vec<Vec<u32>>,
-    missing: Vec<bool>,
+    /// Which includes of a file lead to headers that are not here and are not the system's or the toolkit's.
+    lost: Vec<Vec<u32>>,
     alone: Vec<bool>,
     /// The folder of each file, with its last `/`.
     folders: Vec<Box<str>>,
@@ -64,7 +65,7 @@ impl IncludeGraph {
             edges: vec![Vec::new(); files.len()],
             targets: vec![Vec::new(); files.len()],
             includers: vec![Vec::new(); files.len()],
-            missing: vec![false; files.len()],
+            lost: vec![Vec::new(); files.len()],
             alone: files.iter().map(|file| file.alone).collect(),
             folders: paths
                 .iter()
@@ -78,7 +79,7 @@ impl IncludeGraph {
                 continue;
             }
             let Some(path) = paths.get(index) else { continue };
-            for (target, system) in &file.includes {
+            for (number, (target, system)) in (0..).zip(&file.includes) {
                 let found = resolve(path, target, *system, &folders, &exact, &by_name, &paths);
                 if let Some(targets) = graph.targets.get_mut(index) {
                     targets.push(found.filter(|other| *other as usize != index));
@@ -97,10 +98,10 @@ impl IncludeGraph {
                         }
                     }
                     Some(_) => {}
-                    None if *system && is_system_header(target) => {}
+                    None if is_header_of_a_library(target, *system) => {}
                     None => {
-                        if let Some(missing) = graph.missing.get_mut(index) {
-                            *missing = true;
+                        if let Some(lost) = graph.lost.get_mut(index) {
+                            lost.push(number);
                         }
                     }
                 }
@@ -117,6 +118,11 @@ impl IncludeGraph {
     /// What each include of a file leads to, in the order of its directives; nothing for what is out of sight.
     pub fn targets(&self, file: u32) -> &[Option<u32>] {
         self.targets.get(file as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Which includes of a file, by number, lead to headers that are not here and are not the system's or the toolkit's.
+    pub fn lost(&self, file: u32) -> &[u32] {
+        self.lost.get(file as usize).map_or(&[], Vec::as_slice)
     }
 
     /// Files that include it themselves.
@@ -147,8 +153,7 @@ impl IncludeGraph {
             return Reach::default();
         }
         let included = FileSet::new(closure(&[file], &self.edges, usize::MAX));
-        let missing =
-            std::iter::once(&file).chain(included.iter()).any(|f| self.missing.get(*f as usize) == Some(&true));
+        let missing = std::iter::once(&file).chain(included.iter()).any(|f| !self.lost(*f).is_empty());
         let includers = closure(&[file], &self.includers, MAX_CONTEXT);
         let mut context = Vec::new();
         let crowded = includers.len() >= MAX_CONTEXT;
@@ -263,6 +268,89 @@ fn shared_parts(a: &str, b: &str) -> usize {
     a.split('/').zip(b.split('/')).take_while(|(x, y)| x == y).count()
 }
 
+/// Headers of the system, the toolkit and its libraries by their whole names.
+const NAMES: [&str; 73] = [
+    "alloca.h",
+    "assert.h",
+    "builtin_types.h",
+    "channel_descriptor.h",
+    "common_functions.h",
+    "complex.h",
+    "conio.h",
+    "cooperative_groups.h",
+    "ctype.h",
+    "cublas.h",
+    "cublas_v2.h",
+    "cuda.h",
+    "cuda_bf16.h",
+    "cuda_fp16.h",
+    "cuda_profiler_api.h",
+    "cuda_runtime.h",
+    "cuda_runtime_api.h",
+    "cudnn.h",
+    "cufft.h",
+    "curand.h",
+    "curand_kernel.h",
+    "cusolverDn.h",
+    "cusparse.h",
+    "device_functions.h",
+    "device_launch_parameters.h",
+    "dirent.h",
+    "dlfcn.h",
+    "errno.h",
+    "fcntl.h",
+    "fenv.h",
+    "float.h",
+    "getopt.h",
+    "helper_math_builtin.h",
+    "inttypes.h",
+    "iso646.h",
+    "libgen.h",
+    "library_types.h",
+    "limits.h",
+    "locale.h",
+    "malloc.h",
+    "math.h",
+    "memory.h",
+    "mma.h",
+    "mpi.h",
+    "nccl.h",
+    "npp.h",
+    "nppi.h",
+    "npps.h",
+    "nvToolsExt.h",
+    "nvml.h",
+    "nvrtc.h",
+    "omp.h",
+    "pthread.h",
+    "sched.h",
+    "setjmp.h",
+    "signal.h",
+    "sm_60_atomic_functions.h",
+    "stdarg.h",
+    "stdatomic.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "string.h",
+    "strings.h",
+    "tgmath.h",
+    "time.h",
+    "unistd.h",
+    "values.h",
+    "vector_functions.h",
+    "vector_types.h",
+    "windows.h",
+];
+
+/// Whether a header that is not here is one of the toolkit's or the system's. In quotes it is only by its whole name:
+/// `cuda_helpers.h` may be anybody's.
+fn is_header_of_a_library(target: &str, system: bool) -> bool {
+    if system { is_system_header(target) } else { NAMES.contains(&target) }
+}
+
 /// Whether a header in angle brackets is the toolchain's or a GPU library's own, which no project file stands for.
 pub fn is_system_header(target: &str) -> bool {
     const FOLDERS: [&str; 12] = [
@@ -282,60 +370,6 @@ pub fn is_system_header(target: &str) -> bool {
     const STARTS: [&str; 14] = [
         "cuda", "cu", "nv", "curand", "device_", "vector_", "math_", "sm_", "texture_", "surface_", "driver_", "host_",
         "crt/", "mma",
-    ];
-    const NAMES: [&str; 52] = [
-        "assert.h",
-        "complex.h",
-        "ctype.h",
-        "errno.h",
-        "fcntl.h",
-        "fenv.h",
-        "float.h",
-        "getopt.h",
-        "inttypes.h",
-        "iso646.h",
-        "limits.h",
-        "locale.h",
-        "malloc.h",
-        "math.h",
-        "memory.h",
-        "mpi.h",
-        "omp.h",
-        "pthread.h",
-        "sched.h",
-        "setjmp.h",
-        "signal.h",
-        "stdarg.h",
-        "stdatomic.h",
-        "stdbool.h",
-        "stddef.h",
-        "stdint.h",
-        "stdio.h",
-        "stdlib.h",
-        "string.h",
-        "strings.h",
-        "time.h",
-        "tgmath.h",
-        "unistd.h",
-        "dlfcn.h",
-        "dirent.h",
-        "libgen.h",
-        "alloca.h",
-        "values.h",
-        "channel_descriptor.h",
-        "library_types.h",
-        "helper_math_builtin.h",
-        "builtin_types.h",
-        "common_functions.h",
-        "cooperative_groups.h",
-        "nccl.h",
-        "mma.h",
-        "npp.h",
-        "npps.h",
-        "nppi.h",
-        "cudnn.h",
-        "windows.h",
-        "conio.h",
     ];
     // Standard C++ headers have no extension.
     !target.contains('.') && !target.contains('/')

@@ -32,5 +32,5 @@ pub use crowd::Entry;
 pub use dialect::in_words_of_hip;
 pub use load::{Program, SourceFile, load, load_texts};
 pub use name::Name;
-pub use project::{Project, ProjectOptions};
+pub use project::{DefiningFolder, Project, ProjectOptions};
 pub use scope::{Evaluate, Scope};

@@ -18,7 +18,7 @@ use crate::python::modules::PythonModules;
 use crate::tables::Tables;
 use cudalint_syntax::preprocessor::Meaning;
 use cudalint_syntax::{BuildMacros, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, OnceLock};
 use typed_index_collections::TiVec;
 
@@ -49,8 +49,24 @@ pub struct ProjectOptions {
     pub local_packages: LocalPackages,
     /// Folders, written as the files' paths are, whose build makes memory of the heap the device's, too.
     pub sharing_folders: Vec<String>,
+    /// Folders whose build files may define macros.
+    pub defining_folders: Vec<DefiningFolder>,
     /// Whether the trees stay when the program is made: those who edit text go by them.
     pub keep_trees: bool,
+}
+
+/// A folder whose build files define macros for the files in it and below it, in some of their builds.
+#[derive(Clone, Debug, Default)]
+pub struct DefiningFolder {
+    /// The folder, written as the files' paths are.
+    pub folder: String,
+    /// The macros.
+    pub names: FxHashSet<String>,
+}
+
+/// Whether a file stands in a folder or below it, both written alike.
+pub(crate) fn is_below(path: &str, folder: &str) -> bool {
+    matches!(folder, "" | ".") || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// All modules of a run.

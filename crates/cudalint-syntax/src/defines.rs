@@ -61,21 +61,23 @@ pub struct Define {
     pub conditions: Arc<[Condition]>,
 }
 
-/// An `#undef`.
+/// An `#undef`, or a `#pragma pop_macro`.
 #[derive(Clone, Debug)]
 pub struct Undef {
     /// The macro's name.
     pub name: String,
+    /// Of a `pop_macro`, where the `push_macro` stands whose meaning comes back.
+    pub restores: Option<u32>,
     /// The whole directive.
     pub span: Span,
     /// Conditions around it, outermost first.
     pub conditions: Arc<[Condition]>,
 }
 
-/// An `#include` (or `#include_next`, `#import`) of a literal path.
+/// An `#include` (or `#include_next`, `#import`).
 #[derive(Clone, Debug)]
 pub struct Include {
-    /// The path between the marks.
+    /// The path between the marks; where macros make it that this file does not define as one, these.
     pub path: String,
     /// Whether it is written `<path>`.
     pub system: bool,
@@ -118,6 +120,7 @@ pub fn scan_directives(text: &str, region: Span) -> Directives {
         count: 0,
         guarded: false,
         once: false,
+        kept: Vec::new(),
     };
     let mut at = (region.start as usize).min(bytes.len());
     let start = at;
@@ -192,6 +195,8 @@ struct Scan<'t> {
     guarded: bool,
     /// Whether there is a `#pragma once`.
     once: bool,
+    /// Macros kept by `#pragma push_macro`, each with where.
+    kept: Vec<(String, u32)>,
 }
 
 impl Scan<'_> {
@@ -214,7 +219,7 @@ impl Scan<'_> {
             b"define" => self.define(span, rest, end),
             b"undef" => {
                 let name = word_at(bytes, rest, end);
-                self.found.undefs.push(Undef { name, span, conditions: Arc::clone(&self.current) });
+                self.found.undefs.push(Undef { name, restores: None, span, conditions: Arc::clone(&self.current) });
             }
             b"include" | b"include_next" | b"import" => self.include(span, rest, end),
             b"if" => self.open(clean(&bytes[rest..end]), false, span),
@@ -242,7 +247,7 @@ impl Scan<'_> {
                 return;
             }
             b"pragma" => {
-                self.once |= word_at(bytes, rest, end) == "once";
+                self.pragma(span, rest, end);
                 return;
             }
             _ => return,
@@ -352,16 +357,49 @@ impl Scan<'_> {
         });
     }
 
+    fn pragma(&mut self, span: Span, start: usize, end: usize) {
+        let word = word_at(self.bytes, start, end);
+        self.once |= word == "once";
+        if !matches!(word.as_str(), "push_macro" | "pop_macro") {
+            return;
+        }
+        let text = String::from_utf8_lossy(&self.bytes[start..end]);
+        let Some(name) = text.split('"').nth(1).map(str::to_owned) else { return };
+        if word == "push_macro" {
+            self.kept.push((name, span.start));
+        } else if let Some(last) = self.kept.iter().rposition(|(kept, _)| *kept == name) {
+            let restores = Some(self.kept.remove(last).1);
+            self.found.undefs.push(Undef { name, restores, span, conditions: Arc::clone(&self.current) });
+        }
+    }
+
     fn include(&mut self, span: Span, start: usize, end: usize) {
         let (system, close) = match self.bytes.get(start) {
             Some(b'<') => (true, b'>'),
             Some(b'"') => (false, b'"'),
-            _ => return,
+            _ => return self.computed_include(span, start, end),
         };
         if let Some(n) = self.bytes.get(start + 1..end).and_then(|rest| memchr::memchr(close, rest)) {
             let path = String::from_utf8_lossy(&self.bytes[start + 1..start + 1 + n]).into_owned();
             self.found.includes.push(Include { path, system, span, conditions: Arc::clone(&self.current) });
         }
+    }
+
+    /// An include whose header a macro names: one that this file defines as a path, or else a header that nobody has.
+    fn computed_include(&mut self, span: Span, start: usize, end: usize) {
+        let macros = clean(&self.bytes[start..end]);
+        if macros.is_empty() {
+            return;
+        }
+        let path = self.found.defines.iter().rev().find(|define| define.params.is_none() && define.name == macros);
+        let path = path.map_or("", |define| define.body.trim());
+        let inside = |open, close| path.strip_prefix(open).and_then(|path: &str| path.strip_suffix(close));
+        let (path, system) = match (inside('"', '"'), inside('<', '>')) {
+            (Some(path), _) => (path.to_owned(), false),
+            (None, Some(path)) => (path.to_owned(), true),
+            (None, None) => (macros, false),
+        };
+        self.found.includes.push(Include { path, system, span, conditions: Arc::clone(&self.current) });
     }
 }
 

@@ -334,5 +334,79 @@ fn macros_in_front_of_kernels_hide_none() {
         let sandbox = Sandbox::new(&[("a.cu", &text.replace("BODY", body))]);
         let ran = sandbox.run(&["--select", "shared-memory-race", "--output-format", "concise", "a.cu"]);
         assert!(ran.stdout.contains("thread 255 writes element 255 of `s`"), "{text}: {ran:?}");
+
+/// What a header that is not here, or a build file, may define is not known: neither branch is the program.
+#[test]
+fn names_that_somebody_out_of_sight_may_define_are_not_known() {
+    let main = "__global__ void k(float *d) { __shared__ float s[N]; s[threadIdx.x] = 1; __syncthreads(); d[threadIdx.x] = s[0]; }
+int main() { float *d; cudaMalloc(&d, 512); k<<<1, 128>>>(d); return cudaDeviceSynchronize(); }
+";
+    let sized = |condition: &str| format!("#{condition}\n#define N 32\n#else\n#define N 128\n#endif\n");
+    let usual = "#ifndef N\n#define N 32\n#endif\n";
+    let run = "N = 128\nrun:\n\tnvcc -DTILE=4 -DN=$(N) a.cu\n";
+    for (before, build, found) in [
+        ("#include <vector>\n".to_owned() + &sized("ifndef WIDE"), "", true),
+        ("#include \"../common.h\"\n".to_owned() + &sized("ifndef WIDE"), "", false),
+        (sized("ifndef WIDE") + "#include \"../common.h\"\n", "", true),
+        ("#ifdef OTHER\n#include \"../common.h\"\n#endif\n".to_owned() + &sized("ifndef WIDE"), "", true),
+        ("#include <tools/base.h>\n".to_owned() + &sized("ifndef WIDE"), "", true),
+        ("#include <tools/base.h>\n".to_owned() + &sized("ifndef TOOLS_WIDE"), "", false),
+        ("#include <tools/config.h>\n".to_owned() + &sized("ifndef WIDE"), "", false),
+        ("#include SETTINGS\n".to_owned() + usual, "", false),
+        ("#define SETTINGS \"size.h\"\n#include SETTINGS\n".to_owned() + usual, "", false),
+        (usual.to_owned(), "", true),
+        (usual.to_owned(), run, false),
+        (sized("ifdef TILE"), run, false),
+        (sized("ifndef OTHER"), run, true),
+        // The narrow one is only kept for a while.
+        (
+            "#define N 128\n#pragma push_macro(\"N\")\n#undef N\n#define N 32\n#pragma pop_macro(\"N\")\n".to_owned(),
+            "",
+            false,
+        ),
+        (
+            "#define N 32\n#pragma push_macro(\"N\")\n#undef N\n#define N 128\n#pragma pop_macro(\"N\")\n".to_owned(),
+            "",
+            true,
+        ),
+        ("#include \"first.h\"\n".to_owned(), "", false),
+    ] {
+        let sandbox = Sandbox::new(&[
+            ("size.h", "#define N 128\n"),
+            ("first.h", "#pragma once\n#include \"second.h\"\n#define WIDE\n"),
+            (
+                "second.h",
+                "#pragma once\n#include \"first.h\"\n#ifdef WIDE\n#define N 32\n#else\n#define N 128\n#endif\n",
+            ),
+        ]);
+        sandbox.write("a.cu", (before.clone() + main).as_bytes());
+        if !build.is_empty() {
+            sandbox.write("Makefile", build.as_bytes());
+        }
+        let ran = sandbox.run(&["--select", "shared-index-out-of-range", "--output-format", "concise", "a.cu"]);
+        assert_eq!(ran.stdout.contains("thread 32 writes element 32"), found, "{before}{build}: {ran:?}");
+    }
+}
+
+/// A name that stands alone is a macro. What a header that is not here makes of it may check the launch before it.
+#[test]
+fn a_macro_that_nobody_knows_may_check() {
+    let program = |before: &str, check: &str| {
+        format!(
+            "{before}__global__ void k(float *d) {{ d[threadIdx.x] = 1; }}\nvoid run(float *d) {{ k<<<1, 128>>>(d); {check} }}\n"
+        )
+    };
+    let two = "#include \"base.h\"\n#ifdef NO_GPU\n#define STUB\n#else\n#define SYNC {}\n#endif\n";
+    for (before, check, found) in [
+        ("#include \"base.h\"\n".to_owned(), "SYNC_AND_CHECK;", false),
+        ("#define SYNC_AND_CHECK\n".to_owned(), "SYNC_AND_CHECK;", true),
+        (two.replace("{}", "if (cudaGetLastError()) throw 1"), "SYNC;", false),
+        (two.replace("{}", ""), "SYNC;", true),
+        ("static int COUNT;\n".to_owned(), "COUNT++;", true),
+    ] {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("a.cu", program(&before, check).as_bytes());
+        let ran = sandbox.run(&["--select", "unchecked-launch", "--output-format", "concise", "a.cu"]);
+        assert_eq!(ran.stdout.contains("does not check the launch"), found, "{before}{check}: {ran:?}");
     }
 }

@@ -2,6 +2,8 @@
 //! of `#if` are the program. Directives are read in the order in which a compiler meets them, headers where they are
 //! included; whoever asks (the mask, the lowering, macros' bodies, other files) gets the same answer.
 
+mod libraries;
+mod lost;
 mod once;
 mod supposed;
 mod tables;

@@ -10,6 +10,10 @@ impl View<'_> {
 
     /// Whether a file was included already where a place of an includer is reached; `None` where that differs.
     pub(super) fn is_included_before(&self, file: u32, includer: u32, at: u32, host: bool) -> Option<bool> {
+        if includer == file {
+            // It is being read.
+            return Some(true);
+        }
         let here = self.brings_before(includer, file, at, host);
         if here != Some(false) {
             return here;
@@ -25,7 +29,8 @@ impl View<'_> {
         self.depth.set(self.depth.get() + 1);
         let mut found = None;
         let again = self.is_once(includer);
-        for (outer, at) in self.sites(includer, host) {
+        let (sites, rest) = self.sites(includer, host);
+        for (outer, at) in sites {
             // Where the includer is read once, its first place counts.
             if again && self.is_included_before(includer, outer, at, host) == Some(true) {
                 continue;
@@ -33,7 +38,7 @@ impl View<'_> {
             let here = self.is_included_before(file, outer, at, host);
             found = Some(found.map_or(here, |before: Option<bool>| before.filter(|_| before == here)));
         }
-        let found = found.unwrap_or(Some(false));
+        let found = found.unwrap_or(Some(false)).filter(|_| rest.is_empty());
         self.depth.set(self.depth.get() - 1);
         self.included.borrow_mut().insert(key, found);
         found

@@ -1,7 +1,9 @@
 //! Names that nobody defines and without which there is no program: what stands under them is the program all the same.
 
+use super::libraries::may_be_of_a_library;
 use super::tables::{Configuration, ConfiguredFile, Supposition};
-use super::view::{View, may_be_of_a_library};
+use super::view::View;
+use crate::project::DefiningFolder;
 use cudalint_syntax::preprocessor::{Meaning, evaluate, names_in};
 use cudalint_syntax::{BuildMacros, IfBranch, IfGroup, Span};
 use rustc_hash::FxHashMap;
@@ -11,7 +13,8 @@ use std::sync::Arc;
 const MAX_BRANCHES: usize = 16;
 const MAX_NAMES: usize = 8;
 
-/// The configuration of some files. `folders` are the `-I` folders in the form of the files' paths.
+/// The configuration of some files. `folders` are the `-I` folders, and `defining` those whose build files define macros, in the
+/// form of the files' paths.
 ///
 /// A name that nobody defines is not defined. But where `#ifndef TILE` leads into `#error`, whoever compiles the file
 /// defines `TILE`; where a file has code for the GPU under `#ifdef USE_GPU` alone, it is compiled with `USE_GPU`; and where it
@@ -20,8 +23,9 @@ pub fn configure<'a>(
     files: Vec<ConfiguredFile<'a>>,
     folders: &[String],
     build: &Arc<BuildMacros>,
+    defining: &'a [DefiningFolder],
 ) -> Configuration<'a> {
-    let mut program = Configuration::new(files, folders, build);
+    let mut program = Configuration::new(files, folders, build, defining);
     let mut supposed: FxHashMap<&'a str, Supposition> = FxHashMap::default();
     for (number, file) in program.files.iter().enumerate() {
         let mut marks: Option<Vec<u32>> = None;

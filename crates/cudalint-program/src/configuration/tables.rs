@@ -2,6 +2,7 @@
 
 use crate::file_set::FileSet;
 use crate::includes::{IncludeGraph, IncludingFile};
+use crate::project::{DefiningFolder, is_below};
 use cudalint_syntax::{BuildMacros, Condition, Define, Directives, Span};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -25,8 +26,10 @@ pub(super) struct Event<'a> {
     pub file: u32,
     pub at: u32,
     pub conditions: &'a [Condition],
-    /// The definition; `None` for `#undef`.
+    /// The definition; `None` for `#undef` and `#pragma pop_macro`.
     pub define: Option<&'a Define>,
+    /// Of a `pop_macro`, the place in the file whose meaning comes back.
+    pub restores: Option<u32>,
 }
 
 /// What the configuration of a program goes by.
@@ -41,6 +44,7 @@ pub struct Configuration<'a> {
     nvrtc: Option<Compiler>,
     /// Names that nobody defines and without which there is no program of the GPU: see [`configure`](super::configure).
     pub(super) supposed: FxHashMap<&'a str, Supposition>,
+    defining: &'a [DefiningFolder],
 }
 
 /// A name that nobody defines and that is taken for defined.
@@ -84,7 +88,12 @@ fn definition(name: &str, value: &str) -> Define {
 
 impl<'a> Configuration<'a> {
     /// Collects. `folders` are the `-I` folders in the form of the files' paths.
-    pub(super) fn new(files: Vec<ConfiguredFile<'a>>, folders: &[String], build: &Arc<BuildMacros>) -> Self {
+    pub(super) fn new(
+        files: Vec<ConfiguredFile<'a>>,
+        folders: &[String],
+        build: &Arc<BuildMacros>,
+        defining: &'a [DefiningFolder],
+    ) -> Self {
         let including: Vec<IncludingFile> = files
             .iter()
             .map(|file| IncludingFile {
@@ -95,10 +104,16 @@ impl<'a> Configuration<'a> {
             .collect();
         let mut events: FxHashMap<&str, Vec<Event<'_>>> = FxHashMap::default();
         for (number, file) in files.iter().enumerate() {
-            let defines = file.directives.defines.iter().map(|it| (&it.name, it.span.start, &it.conditions, Some(it)));
-            let undefs = file.directives.undefs.iter().map(|it| (&it.name, it.span.start, &it.conditions, None));
-            for (name, at, conditions, define) in defines.chain(undefs) {
-                events.entry(name).or_default().push(Event { file: number as u32, at, conditions, define });
+            let file_number = number as u32;
+            for define in &file.directives.defines {
+                let (at, conditions) = (define.span.start, &define.conditions);
+                let event = Event { file: file_number, at, conditions, define: Some(define), restores: None };
+                events.entry(&define.name).or_default().push(event);
+            }
+            for undef in &file.directives.undefs {
+                let (at, conditions, restores) = (undef.span.start, &undef.conditions, undef.restores);
+                let event = Event { file: file_number, at, conditions, define: None, restores };
+                events.entry(&undef.name).or_default().push(event);
             }
         }
         for list in events.values_mut() {
@@ -108,13 +123,19 @@ impl<'a> Configuration<'a> {
         let nvrtc = nvrtc.then(|| Compiler::new(Arc::new(build.for_nvrtc())));
         let graph = IncludeGraph::build(&including, folders);
         let nvcc = Compiler::new(Arc::clone(build));
-        Self { files, graph, events, nvcc, nvrtc, supposed: FxHashMap::default() }
+        Self { files, graph, events, nvcc, nvrtc, supposed: FxHashMap::default(), defining }
     }
 
     /// The compiler of a file.
     pub(super) fn compiler(&self, file: u32) -> &Compiler {
         let for_nvrtc = self.files.get(file as usize).is_some_and(|file| file.directives.nvrtc);
         self.nvrtc.as_ref().filter(|_| for_nvrtc).unwrap_or(&self.nvcc)
+    }
+
+    /// Whether some build of a file may define a name.
+    pub(super) fn may_be_made(&self, file: u32, name: &str) -> bool {
+        let mut makers = self.defining.iter().filter(|it| it.names.contains(name));
+        makers.any(|it| self.files.get(file as usize).is_some_and(|file| is_below(file.path, &it.folder)))
     }
 
     /// What all files do to a name, with the name as it is kept.

@@ -1,8 +1,9 @@
 //! What one file of a program sees.
 
+use super::libraries::{Lost, may_be_of_a_library};
 use super::tables::{Configuration, Event, Supposition};
 use crate::file_set::FileSet;
-use cudalint_syntax::preprocessor::{Conditions, Meaning, evaluate};
+use cudalint_syntax::preprocessor::{Conditions, Meaning, evaluate, names_in};
 use cudalint_syntax::{Condition, Define, meaning_for_hip};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -84,6 +85,9 @@ pub trait Sight {
 
     /// Whether a definition stands under a condition that needs a name which nobody defines.
     fn is_supposed(&self, define: &Define, host: bool) -> bool;
+
+    /// Whether some file of the program defines a macro of this name.
+    fn is_macro_somewhere(&self, name: &str) -> bool;
 }
 
 /// A `#define`, `#undef` or `#include` that may say what a name is.
@@ -96,8 +100,11 @@ enum Step<'c> {
 /// The directives of a file that may say what a name is, by where they stand.
 type Steps<'c> = Rc<[(u32, Step<'c>)]>;
 
-/// Places of an include: the includer, and which of its includes.
-type Places = Rc<[(u32, u32)]>;
+/// A place of an include: the includer, and which of its includes, or where that stands.
+type Place = (u32, u32);
+
+/// Places of an include, by the number of the include.
+type Places = Rc<[Place]>;
 
 /// What a file sees of the program's configuration. What was asked once is kept.
 pub struct View<'c> {
@@ -114,6 +121,8 @@ pub struct View<'c> {
     /// Whether a file was included before another begins; and whether one brings another to those who include it.
     pub(super) included: RefCell<FxHashMap<(u32, u32, bool), Option<bool>>>,
     pub(super) brought: RefCell<FxHashMap<(u32, u32, bool), Option<bool>>>,
+    /// The headers that a file includes, at any depth, and that are not here.
+    pub(super) lost: RefCell<FxHashMap<(u32, bool), Lost>>,
     pub(super) depth: Cell<u32>,
     left: Cell<u32>,
 }
@@ -137,7 +146,7 @@ impl Sight for View<'_> {
             Found::Defined(define) => Some(define),
             Found::Undefined => None,
             // Code that is left as a call says less than the file's own.
-            Found::Contested => self.last_call(name, at),
+            Found::Contested => self.last_call(name, at).or_else(|| self.only_definition(name)),
             Found::Nothing => {
                 let compiler = self.program.compiler(self.file);
                 let of_build = if host { compiler.build.meaning_on_host(name) } else { compiler.build.meaning(name) };
@@ -158,6 +167,10 @@ impl Sight for View<'_> {
         !self.program.supposed.is_empty()
             && define.conditions.iter().any(|it| self.decide(&it.text, it.at, host).grounds == Grounds::Supposed)
     }
+
+    fn is_macro_somewhere(&self, name: &str) -> bool {
+        self.program.events(name).is_some()
+    }
 }
 
 impl<'c> View<'c> {
@@ -177,6 +190,7 @@ impl<'c> View<'c> {
             decisions: RefCell::default(),
             included: RefCell::default(),
             brought: RefCell::default(),
+            lost: RefCell::default(),
             depth: Cell::new(0),
             left: Cell::new(MAX_STEPS),
         }
@@ -192,6 +206,19 @@ impl<'c> View<'c> {
         let (_, events) = self.program.events(name)?;
         let mut own = events.iter().rev().filter(|event| event.file == self.file && event.at < at);
         own.find_map(|event| event.define).filter(|define| define.params.is_some())
+    }
+
+    /// The definition of a name of which nothing else is said in the programs of the file. It may be missing where the name is used,
+    /// but then nothing compiles; unless it is a default, which stands for what somebody else may have defined.
+    fn only_definition(&self, name: &str) -> Option<&'c Define> {
+        let (_, events) = self.program.events(name)?;
+        let reach = self.program.graph.reach(self.file);
+        let is_near = |file: u32| file == self.file || reach.included.has(file) || reach.context.has(file);
+        let mut near = events.iter().filter(|event| is_near(event.file));
+        let first = near.next()?.define?;
+        let is_default = |define: &Define| define.conditions.iter().any(|it| names_in(&it.text).any(|it| it == name));
+        let is_it = |define: &Define| is_same(define, first) && (define.params.is_some() || !is_default(define));
+        (is_it(first) && near.all(|event| event.define.is_some_and(is_it))).then_some(first)
     }
 
     fn evaluated(&self, file: u32, condition: &str, at: u32, host: bool) -> Decision {
@@ -294,10 +321,18 @@ impl<'c> View<'c> {
         let may_be = match program.events(name) {
             // Further down, or under a condition that does not hold.
             Some((_, events)) if Configuration::touches(events, file, &reach.included) => false,
-            Some(_) => reach.missing || may_be_of_a_library(name),
-            None => may_be_of_a_library(name),
+            Some(_) if reach.missing => true,
+            _ => may_be_of_a_library(name),
         };
-        Answer::Is(if may_be { Meaning::Unknown } else { Meaning::Absent })
+        if program.may_be_made(file, name) {
+            Answer::Contested
+        } else if may_be {
+            Answer::Is(Meaning::Unknown)
+        } else if self.may_come_from_lost_header(file, name, at, host) {
+            Answer::Contested
+        } else {
+            Answer::Is(Meaning::Absent)
+        }
     }
 
     /// What a name means to a condition at a place of the file, without suppositions.
@@ -341,16 +376,26 @@ impl<'c> View<'c> {
                 continue;
             }
             found = match step {
-                Step::Event(event) => event.define.map_or(Found::Undefined, Found::Defined),
+                Step::Event(event) => match (event.define, event.restores) {
+                    (Some(define), _) => Found::Defined(define),
+                    (None, Some(kept)) => {
+                        found = self.within(file, name, events, kept, host);
+                        if live.is_none() {
+                            found = Found::Contested;
+                        }
+                        break;
+                    }
+                    (None, None) => Found::Undefined,
+                },
                 Step::Include(target, _) => self.leaving(*target, name, events, host),
             };
             if let Step::Include(target, _) = step
                 && live.is_some()
                 && !matches!(found, Found::Nothing)
                 && self.is_once(*target)
-                && self.others_speak(*target, events)
+                && (self.others_speak(*target, events) || self.program.graph.reach(*target).included.has(file))
             {
-                // What is read once was read at the first of its places.
+                // What is read once was read at the first of its places; its includes meet it half read.
                 live = self.is_included_before(*target, file, *place, host).map(|again| !again);
                 if live == Some(false) {
                     found = Found::Nothing;
@@ -438,21 +483,27 @@ impl<'c> View<'c> {
         let once = self.is_once(file);
         let first =
             |(includer, at): &(u32, u32)| !once || self.is_included_before(file, *includer, *at, host) != Some(true);
-        let sites = self.sites(file, host);
-        let found =
-            agreed(sites.iter().filter(|site| first(site)).map(|(includer, at)| self.find(*includer, name, *at, host)));
+        let (sites, rest) = self.sites(file, host);
+        let says = |includer: u32| Configuration::touches(events, includer, &graph.reach(includer).included);
+        let found = if rest.iter().any(|(includer, _)| says(*includer)) {
+            Found::Contested
+        } else {
+            agreed(sites.iter().filter(|site| first(site)).map(|(includer, at)| self.find(*includer, name, *at, host)))
+        };
         self.before.borrow_mut().insert(key, found);
         found
     }
 
-    /// The places that include a file.
-    pub(super) fn sites(&self, file: u32, host: bool) -> Vec<(u32, u32)> {
+    /// The places that include a file: those that are looked at, and the rest.
+    pub(super) fn sites(&self, file: u32, host: bool) -> (Vec<Place>, Vec<Place>) {
         let includes = |includer: u32| self.program.files.get(includer as usize).map(|it| &it.directives.includes);
         let live = |(includer, number): &(u32, u32)| {
             let include = includes(*includer)?.get(*number as usize)?;
             (self.live(*includer, &include.conditions, host) != Some(false)).then_some((*includer, include.span.start))
         };
-        self.places(file).iter().filter_map(live).take(MAX_SITES).collect()
+        let mut sites: Vec<(u32, u32)> = self.places(file).iter().filter_map(live).collect();
+        let rest = sites.split_off(sites.len().min(MAX_SITES));
+        (sites, rest)
     }
 
     /// As [`Self::sites`], whether conditions hold or not.
@@ -516,13 +567,4 @@ fn plain(condition: &str) -> (&str, bool) {
         Some(rest) if rest.starts_with("defined") => (rest, true),
         _ => (condition.trim(), false),
     }
-}
-
-/// Whether a name may come from a header of the system or of a library, which are out of sight: one that is reserved for
-/// them, a version, or an include guard.
-pub(super) fn may_be_of_a_library(name: &str) -> bool {
-    let reserved =
-        name.starts_with("__") || name.starts_with('_') && name[1..].starts_with(|c: char| c.is_ascii_uppercase());
-    let ends = ["_H", "_H_", "_HPP", "_HPP_", "_MAJOR", "_MINOR", "_INCLUDED"];
-    reserved || name.contains("VERSION") || ends.iter().any(|end| name.ends_with(end))
 }

@@ -92,6 +92,23 @@ impl<'a> Lowerer<'a> {
         self.expand(define, &bindings, span, true)
     }
 
+    /// A name that stands alone does nothing, unless it is a macro: `SYNC_AND_CHECK;`. Of one whose definition is not known it is the
+    /// call of a function that is out of sight.
+    pub(super) fn unknown_macro<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Option<ExprId> {
+        let (name, span) = s.text_and_span(node);
+        let looks_so = name.len() > 1 && !name.contains(|letter: char| letter.is_ascii_lowercase());
+        let is_one = (looks_so || self.view.is_macro_somewhere(name))
+            && s.argument(name).is_none()
+            && self.lookup_variable(name).is_none()
+            && self.lookup(name).is_none()
+            && self.macro_at(name, span).is_none();
+        is_one.then(|| {
+            let path = self.single(name);
+            let callee = self.push(Expr::Name { path, targs: TemplateArgs::default() }, span);
+            self.push(Expr::Call { callee, args: Vec::new() }, span)
+        })
+    }
+
     /// A function-like macro's call.
     pub(super) fn function_macro<'t>(&mut self, s: Src<'t>, name: &str, list: Node<'t>, span: Span) -> Option<ExprId> {
         let define = self.macro_at(name, span)?;

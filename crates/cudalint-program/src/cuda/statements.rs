@@ -140,6 +140,10 @@ impl Lowerer<'_> {
                     let (argument, from) = (*argument, *from);
                     return self.with_arguments_active(s, |this| this.statement(from, argument, out));
                 }
+                if let Some(call) = self.unknown_macro(s, inner) {
+                    let span = s.span(inner);
+                    return out.push(self.push_stmt(Stmt::Expr(call), span));
+                }
             }
             CudaKind::AssignmentExpression | CudaKind::SubscriptExpression | CudaKind::CallExpression
                 if self.misread_declaration(s, inner, out) =>

@@ -163,7 +163,7 @@ impl<'o> Loader<'o> {
                 alone: piece.is_alone(),
             }));
         }
-        let configuration = configure(units, &options.include_folders, &options.build);
+        let configuration = configure(units, &options.include_folders, &options.build, &options.defining_folders);
         let pieces = files.iter().flat_map(|file| &file.pieces).filter(|piece| !piece.is_alone());
         let shared = table(pieces.flat_map(|piece| &piece.directives.defines), options);
         Self { options, first, configuration, shared }
