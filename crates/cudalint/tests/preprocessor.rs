@@ -334,6 +334,8 @@ fn macros_in_front_of_kernels_hide_none() {
         let sandbox = Sandbox::new(&[("a.cu", &text.replace("BODY", body))]);
         let ran = sandbox.run(&["--select", "shared-memory-race", "--output-format", "concise", "a.cu"]);
         assert!(ran.stdout.contains("thread 255 writes element 255 of `s`"), "{text}: {ran:?}");
+    }
+}
 
 /// What a header that is not here, or a build file, may define is not known: neither branch is the program.
 #[test]
