@@ -398,12 +398,13 @@ fn a_macro_that_nobody_knows_may_check() {
             "{before}__global__ void k(float *d) {{ d[threadIdx.x] = 1; }}\nvoid run(float *d) {{ k<<<1, 128>>>(d); {check} }}\n"
         )
     };
-    let two = "#include \"base.h\"\n#ifdef NO_GPU\n#define STUB\n#else\n#define SYNC {}\n#endif\n";
+    let two = "#include \"base.h\"\n#ifdef NO_GPU\n#define STUB\n#else\n#define CHECK_LAST {}\n#endif\n";
     for (before, check, found) in [
         ("#include \"base.h\"\n".to_owned(), "SYNC_AND_CHECK;", false),
         ("#define SYNC_AND_CHECK\n".to_owned(), "SYNC_AND_CHECK;", true),
-        (two.replace("{}", "if (cudaGetLastError()) throw 1"), "SYNC;", false),
-        (two.replace("{}", ""), "SYNC;", true),
+        (two.replace("{}", "if (cudaGetLastError()) throw 1"), "CHECK_LAST;", false),
+        (two.replace("{}", ""), "CHECK_LAST;", true),
+        (two.replace("{}", "if (cudaGetLastError()) throw 1").replace("ifdef", "ifndef"), "CHECK_LAST;", false),
         ("static int COUNT;\n".to_owned(), "COUNT++;", true),
     ] {
         let sandbox = Sandbox::new(&[]);

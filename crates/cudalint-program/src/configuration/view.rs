@@ -2,6 +2,7 @@
 
 use super::libraries::{Lost, may_be_of_a_library};
 use super::tables::{Configuration, Event, Supposition};
+use crate::api::{ApiId, constant};
 use crate::file_set::FileSet;
 use cudalint_syntax::preprocessor::{Conditions, Meaning, evaluate, names_in};
 use cudalint_syntax::{Condition, Define, meaning_for_hip};
@@ -146,7 +147,7 @@ impl Sight for View<'_> {
             Found::Defined(define) => Some(define),
             Found::Undefined => None,
             // Code that is left as a call says less than the file's own.
-            Found::Contested => self.last_call(name, at).or_else(|| self.only_definition(name)),
+            Found::Contested => self.last_call(name, at).or_else(|| self.only_definition(name, host)),
             Found::Nothing => {
                 let compiler = self.program.compiler(self.file);
                 let of_build = if host { compiler.build.meaning_on_host(name) } else { compiler.build.meaning(name) };
@@ -208,17 +209,35 @@ impl<'c> View<'c> {
         own.find_map(|event| event.define).filter(|define| define.params.is_some())
     }
 
-    /// The definition of a name of which nothing else is said in the programs of the file. It may be missing where the name is used,
-    /// but then nothing compiles; unless it is a default, which stands for what somebody else may have defined.
-    fn only_definition(&self, name: &str) -> Option<&'c Define> {
+    /// The definition of a name of which nothing else is said in the programs of the file, and which a build without options has. It
+    /// may be missing where the name is used, but then nothing compiles; unless it is a default, which stands for what somebody else
+    /// may have defined, or the name is one of CUDA.
+    fn only_definition(&self, name: &str, host: bool) -> Option<&'c Define> {
         let (_, events) = self.program.events(name)?;
+        if may_be_of_a_library(name) || ApiId::named(name).is_some() || constant(name).is_some() {
+            return None;
+        }
         let reach = self.program.graph.reach(self.file);
         let is_near = |file: u32| file == self.file || reach.included.has(file) || reach.context.has(file);
         let mut near = events.iter().filter(|event| is_near(event.file));
-        let first = near.next()?.define?;
+        let first = near.clone().next()?.define?;
         let is_default = |define: &Define| define.conditions.iter().any(|it| names_in(&it.text).any(|it| it == name));
-        let is_it = |define: &Define| is_same(define, first) && (define.params.is_some() || !is_default(define));
-        (is_it(first) && near.all(|event| event.define.is_some_and(is_it))).then_some(first)
+        let is_usual = |event: &Event<'_>| {
+            event.conditions.iter().all(|condition| {
+                let holds =
+                    evaluate(&condition.text, &|name| match self.meaning(event.file, name, condition.at, host) {
+                        Answer::Is(meaning) => meaning,
+                        Answer::Contested => Meaning::Absent,
+                        Answer::Supposed(_) => Meaning::Opaque,
+                    });
+                holds == Some(!condition.negated)
+            })
+        };
+        let is_it = |event: &Event<'_>| {
+            let Some(define) = event.define else { return false };
+            is_same(define, first) && (define.params.is_some() || !is_default(define)) && is_usual(event)
+        };
+        near.all(is_it).then_some(first)
     }
 
     fn evaluated(&self, file: u32, condition: &str, at: u32, host: bool) -> Decision {
