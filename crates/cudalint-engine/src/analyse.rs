@@ -8,6 +8,7 @@ use crate::project::{ProjectInput, Source};
 use crate::rule::{Check, ModuleContext, Sink};
 use crate::sources::Loaded;
 use crate::supposed::Branches;
+use crate::uncalled::Uncalled;
 use cudalint_findings::Finding;
 use cudalint_program::Project;
 use cudalint_program::guard::guarded;
@@ -199,6 +200,11 @@ fn run_rules(project: &Project, id: ModuleId, mut facts: Facts, input: &ProjectI
                 }
             }
         }
+    }
+    if !findings.is_empty()
+        && let Some(uncalled) = Uncalled::of(project, id)
+    {
+        findings.retain(|finding| finding.place.path != source.path || !uncalled.has(finding.place.range.start));
     }
     let places = facts.runs.iter().flat_map(|run| run.places().map(|site| (site, run.basis, run.is_whole())));
     let executed = places.collect();

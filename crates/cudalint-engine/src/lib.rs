@@ -24,6 +24,7 @@ mod suppress;
 #[cfg(test)]
 mod testing;
 mod threads;
+mod uncalled;
 mod walk;
 
 pub use cudalint_program::guard::keep_panics_quiet;

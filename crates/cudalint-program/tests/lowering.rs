@@ -223,6 +223,25 @@ fn arguments_keep_their_place() {
 }
 
 #[test]
+fn functions_that_macros_name() {
+    let text = "#define CASE(name, what) static void name()
+CASE(one, 3) {
+    cudaFree(p);
+}
+void MANGLED_(two, TWO)(int *n) { cudaFree(n); }
+TEST(Suite, three) { cudaFree(p); }
+";
+    let module = module(text);
+    let names: Vec<&str> = module.functions.iter().map(|function| &*function.name).collect();
+    assert_eq!(names, ["one", "two", "TEST(Suite, three)"]);
+    let calls = module.exprs.iter().filter(|node| matches!(node.kind, Expr::Call { .. })).map(|node| node.span.start);
+    let written: Vec<u32> = text.match_indices("cudaFree").map(|(at, _)| at as u32).collect();
+    assert_eq!(calls.collect::<Vec<_>>(), written);
+    let two = module.functions.iter().find(|function| *function.name == *"two").unwrap();
+    assert_eq!((two.param_count, &*two.locals.first().unwrap().name), (1, "n"));
+}
+
+#[test]
 fn conditional_branches() {
     insta::assert_snapshot!(dump(
         r"

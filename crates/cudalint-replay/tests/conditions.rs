@@ -273,3 +273,29 @@ fn the_last_round_of_a_counting_loop_is_looked_at() {
         assert!(!rounds(early).contains(&Quantity::Known(511)), "{early}");
     }
 }
+
+#[test]
+fn behind_a_throw_that_may_happen() {
+    let events = events(
+        r"
+__global__ void k(int n) {}
+int ask();
+int main() {
+    k<<<1, 32>>>(0);
+    try {
+        k<<<1, 32>>>(1);
+        if (ask() > 3) throw 4;
+        k<<<1, 32>>>(2);
+        try { if (ask() > 4) { throw 5; } else { k<<<1, 32>>>(3); } } catch (int) { k<<<1, 32>>>(4); }
+        k<<<1, 32>>>(5);
+    } catch (...) {
+    }
+    k<<<1, 32>>>(6);
+    if (ask() > 5) throw 6;
+    k<<<1, 32>>>(7);
+}
+",
+    );
+    let conditional: Vec<bool> = events.iter().map(|event| event.conditional).collect();
+    assert_eq!(conditional, [false, false, true, true, true, true, false, false]);
+}

@@ -1,7 +1,7 @@
 //! Declarators: from `*p[4]` around a base type to a name and a type.
 
 use super::fields::{Field, field, picked};
-use super::source::{Src, children};
+use super::source::{Src, children, named_children};
 use super::state::Lowerer;
 use crate::ir::{Type, TypeId};
 use cudalint_syntax::Node;
@@ -55,6 +55,11 @@ impl Lowerer<'_> {
                 CudaKind::FunctionDeclarator | CudaKind::AbstractFunctionDeclarator => {
                     declared.function = Some(node);
                     next = inner(node);
+                    // No function returns one: `MANGLED(name, NAME)(int n)` has its name from a macro.
+                    if let Some(name) = next.and_then(mangled_name) {
+                        declared.name = Some(name);
+                        break;
+                    }
                     // `(*name)(…)` is a pointer to a function; `name(…)` is a function, whose type is asked elsewhere.
                     if next.is_none_or(|inner| {
                         matches!(cuda_kind(inner), CudaKind::ParenthesizedDeclarator | CudaKind::Other)
@@ -84,6 +89,16 @@ impl Lowerer<'_> {
         }
         declared
     }
+}
+
+/// The first argument of `MANGLED(name, NAME)`.
+fn mangled_name(node: Node<'_>) -> Option<Node<'_>> {
+    let is_call = cuda_kind(node) == CudaKind::FunctionDeclarator && cuda_kind(inner(node)?) == CudaKind::Identifier;
+    let first =
+        if is_call { named_children(field(node, Field::Parameters)?).into_iter().next()? } else { return None };
+    let name = field(first, Field::TypeOf)?;
+    let alone = cuda_kind(name) == CudaKind::TypeIdentifier && field(first, Field::Declarator).is_none();
+    alone.then_some(name)
 }
 
 /// The declarator inside a declarator. Some have it in a field, some as their last child.

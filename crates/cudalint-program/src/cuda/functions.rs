@@ -12,6 +12,14 @@ use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Node, Span};
 
+/// Longest call of a macro that a function is called by.
+const LONGEST_CALL: usize = 80;
+
+/// Whether a name is spelled as those of macros are.
+fn is_capital(name: &str) -> bool {
+    name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
 impl Lowerer<'_> {
     /// Lowers a function definition or declaration. `templates` are the parameter lists around it, outermost first.
     pub(super) fn function<'t>(
@@ -53,7 +61,14 @@ impl Lowerer<'_> {
             self.module.functions.pop();
             return None;
         }
-        let (name, own_scope, role, name_span) = self.function_name(s, declarator, declared, storage);
+        let (mut name, own_scope, role, name_span) = self.function_name(s, declarator, declared, storage);
+        // `TEST(suite, case) { … }` is one of many.
+        if role == FunctionRole::Free && parts.ty.is_none() && body.is_some() && is_capital(&name) {
+            let call = s.text(declarator).split_whitespace().collect::<Vec<_>>().join(" ");
+            if call.len() <= LONGEST_CALL && !call.ends_with("()") {
+                name = self.name(&call);
+            }
+        }
         if let Some(frame) = self.frames.last_mut() {
             frame.name = name.clone();
         }

@@ -131,8 +131,10 @@ impl Lowerer<'_> {
             && let Some(body) = field(node, Field::Body)
             && let Some((macro_name, text)) = self.item_macro(s, name, list)
         {
+            let place = s.span(body);
+            let rest = s.is_file().then_some((text.len() + 1, place.start));
             let text = format!("{text} {}", s.text(body));
-            self.items_text(macro_name, &text, s.span(declarator));
+            self.items_text(macro_name, &text, s.span(declarator), rest);
             return;
         }
         self.function(s, &parts, declarator, templates, false);
@@ -145,15 +147,22 @@ impl Lowerer<'_> {
         }
         if let Some((macro_name, text)) = self.item_macro(s, name, list) {
             let span = s.span(name).cover(s.span(list));
-            self.items_text(macro_name, &text, span);
+            self.items_text(macro_name, &text, span, None);
         }
     }
 
-    /// Lowers definitions that a macro makes; all of them stand at the call.
-    fn items_text(&mut self, name: Name, text: &str, span: cudalint_syntax::Span) {
+    /// Lowers definitions that a macro makes; all of them stand at the call. `rest`: what follows in `text` from an offset on stands
+    /// in the file, from this byte on.
+    fn items_text(&mut self, name: Name, text: &str, span: cudalint_syntax::Span, rest: Option<(usize, u32)>) {
         let Some(fragment) = parse_fragment(FragmentKind::Statements, text, self.pool) else { return };
         let Some(content) = fragment.content() else { return };
-        let source = Src::body(&fragment.wrapped, span, None);
+        let source = match rest {
+            Some((offset, at)) => {
+                let offset = (fragment.shift + offset) as u32;
+                Src::with_rest(&fragment.wrapped, span, offset, i64::from(at) - i64::from(offset))
+            }
+            None => Src::body(&fragment.wrapped, span, None),
+        };
         self.within_macro(name, |this| this.items(source, content));
     }
 

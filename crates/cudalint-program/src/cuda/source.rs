@@ -22,6 +22,8 @@ enum Place {
     Shifted(i64, Span),
     /// Everything stands at one place: the call of a macro.
     At(Span),
+    /// The same up to an offset; add this to what comes behind.
+    Before { call: Span, offset: u32, shift: i64 },
 }
 
 /// Arguments of a macro call, by parameter.
@@ -65,6 +67,11 @@ impl<'t> Src<'t> {
         Self { text, place: Place::At(site), bindings }
     }
 
+    /// What a macro makes of its call at `call`, and from `offset` on a piece of the file: `shift` is what to add there.
+    pub fn with_rest(text: &'t str, call: Span, offset: u32, shift: i64) -> Self {
+        Self { text, place: Place::Before { call, offset, shift }, bindings: None }
+    }
+
     /// Whether this is the file's own text.
     pub fn is_file(self) -> bool {
         matches!(self.place, Place::File)
@@ -102,6 +109,12 @@ impl<'t> Src<'t> {
         match self.place {
             Place::File => span,
             Place::At(site) => site,
+            Place::Before { call, offset, shift } => {
+                let place = |at: u32, otherwise: u32| {
+                    if at < offset { otherwise as usize } else { usize::try_from(i64::from(at) + shift).unwrap_or(0) }
+                };
+                Span::new(place(span.start, call.start), place(span.end, call.end))
+            }
             Place::Shifted(shift, within) => {
                 let clamp =
                     |at: u32| (i64::from(at) + shift).clamp(i64::from(within.start), i64::from(within.end)) as usize;

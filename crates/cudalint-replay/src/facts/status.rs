@@ -21,7 +21,7 @@ pub enum StatusUse {
 pub enum StatusWeight {
     /// Allocations, copies, synchronizations, library calls: warn.
     Matters,
-    /// Frees, destroys, resets, queries: info.
+    /// Frees, destroys, resets, queries, waits whose error comes again at once: info.
     Teardown,
 }
 

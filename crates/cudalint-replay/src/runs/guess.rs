@@ -73,7 +73,7 @@ pub(super) fn guess(code: &Code) -> Option<Guess> {
     }
     // Threads that a kernel does not tell apart along x would all do the same: it has one there.
     if two && !one {
-        return along_x(code, false).map(|guess| guess.with_one_column());
+        return along_x(code, false).map(Guess::with_one_column);
     }
     along_x(code, two)
 }

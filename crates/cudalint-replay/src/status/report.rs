@@ -1,12 +1,13 @@
 //! What the analyses say of one function: the calls whose status matters, its launches, and what nobody waits for.
 
-use super::flow::{CallSite, Callee, Fate};
+use super::flow::{CallSite, Callee, Fate, Happening};
 use super::join::Join;
 use super::solve::{After, LAST, LAUNCHES, NEXT, SEEN_LAST, SYNC, Solved};
 use crate::facts::{FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved};
 use cudalint_program::api::ApiId;
-use cudalint_program::api::effects::Library;
+use cudalint_program::api::effects::{ErrorRole, Library};
 use cudalint_program::ir::{FunctionRole, ModuleId};
+use cudalint_syntax::Span;
 use std::rc::Rc;
 
 impl Join<'_> {
@@ -80,6 +81,11 @@ impl Join<'_> {
             if function.role == FunctionRole::Destructor && status.weight == StatusWeight::Teardown {
                 continue;
             }
+            // What a wait reports is kept: it comes again with the next call. In a destructor nobody could hand it on.
+            let waits = matches!(&site.callee, Callee::Api(api) if api.role == ErrorRole::Synchronizes);
+            if waits && (function.role == FunctionRole::Destructor || self.comes_again(index, call)) {
+                status.weight = StatusWeight::Teardown;
+            }
             calls.push(status);
         }
         let mut launches = Vec::new();
@@ -125,6 +131,30 @@ impl Join<'_> {
             return None;
         }
         Some(FunctionStatus { function: function.id, calls, launches, unobserved, wrapper, damaged: function.damaged })
+    }
+
+    /// Whether the next statement is a call of the runtime whose status is looked at: errors of the device stay, so that it
+    /// returns what a wait before it did.
+    fn comes_again(&self, index: usize, call: usize) -> bool {
+        let flow = &self.function(index).flow;
+        let own = Happening::Call(call as u32);
+        let after = (0..flow.segments as usize).find_map(|segment| {
+            let happenings = flow.happenings.of_segment(segment);
+            happenings.iter().position(|happening| *happening == own).and_then(|at| happenings.get(at + 1))
+        });
+        let Some(Happening::Call(next)) = after.copied() else { return false };
+        let (Some(site), Some(other)) = (flow.calls.get(call), flow.calls.get(next as usize)) else { return false };
+        let module = ModuleId(self.functions[index].0 as u32);
+        let between = Span::new(site.span.end as usize, other.span.start.max(site.span.end) as usize);
+        let code = self.project.text(module, between).lines().filter_map(|line| line.split("//").next());
+        let (mut ends, mut braces) = (0, 0);
+        code.flat_map(str::bytes).for_each(|byte| match byte {
+            b';' => ends += 1,
+            b'{' | b'}' => braces += 1,
+            _ => {}
+        });
+        let of_runtime = matches!(&other.callee, Callee::Api(api) if api.library.is_runtime() && !api.is_last_error());
+        ends == 1 && braces == 0 && of_runtime && self.usage(index, next as usize) == StatusUse::Consumed
     }
 
     fn status_call(&self, index: usize, call: usize, site: &CallSite) -> Option<StatusCall> {

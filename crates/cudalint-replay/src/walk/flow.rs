@@ -124,17 +124,28 @@ impl Walker<'_> {
         let mark = self.memory.mark();
         let banned = self.path.excluded().len();
         self.undecide(1);
+        self.has_thrown();
         let first = self.alternative(mark, then);
+        let thrown = self.has_thrown();
         self.path.readmit(banned);
         let second = self.alternative(mark, otherwise);
+        let thrown = [thrown, self.has_thrown()];
         self.path.readmit(banned);
-        // Where one side has left, the other goes on under the condition.
+        // Where one side has left, the other goes on under the condition; where it has thrown, as far as the `try` goes.
         let left = |flow: &Flow| !matches!(flow, Flow::Next | Flow::Stop);
-        if !left(&first.flow) && !left(&second.flow) {
-            self.undecide(-1);
+        let frame = self.frames.last_mut();
+        match (left(&first.flow) || left(&second.flow), frame.and_then(|frame| frame.tries.last_mut())) {
+            (false, Some(conditions)) if thrown[0] != thrown[1] => *conditions += 1,
+            (false, _) => self.undecide(-1),
+            (true, _) => {}
         }
         let rule = truth.map_or(JoinRule::Either, JoinRule::Where);
         self.settle(mark, [first, second], &rule)
+    }
+
+    /// Whether the path that has just ended was left by a `throw` inside of a `try`.
+    fn has_thrown(&mut self) -> bool {
+        self.frames.last_mut().is_some_and(|frame| std::mem::take(&mut frame.thrown))
     }
 
     /// Forgets what was written since the mark.

@@ -201,6 +201,9 @@ impl<'p> Walker<'p> {
                 if let Some(value) = value {
                     self.eval(*value);
                 }
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.thrown = !frame.tries.is_empty();
+                }
                 self.leave(Flow::Stop)
             }
             _ => {
@@ -399,8 +402,15 @@ impl<'p> Walker<'p> {
 
     fn try_block(&mut self, body: &'p Block, handlers: &'p [Block]) -> Flow {
         let mark = self.memory.mark();
+        if let Some(frame) = self.frames.last_mut() {
+            frame.tries.push(0);
+        }
         let flow = self.block(body);
-        let returned = self.frames.last_mut().and_then(|frame| frame.returned.take());
+        let returned = self.frames.last_mut().and_then(|frame| {
+            // What stands behind it happens whether or not something is thrown.
+            frame.undecided = frame.undecided.saturating_sub(frame.tries.pop().unwrap_or_default());
+            frame.returned.take()
+        });
         for handler in handlers {
             // A handler starts from any point of the body: whatever the body wrote may or may not have been written.
             let before = self.pendings.len();

@@ -43,6 +43,10 @@ pub(crate) struct Local {
     pub guards: Vec<LocalId>,
     /// How many of them are outside of the loop or `switch` that a `break` leaves.
     pub guards_outside: usize,
+    /// For each `try` around: how many conditions in it that nothing decides had a side that throws.
+    pub tries: Vec<u32>,
+    /// Whether the path that has just ended was left by a `throw` inside of one.
+    pub thrown: bool,
     /// What the loops around write whose first rounds are being walked.
     pub first_rounds: Vec<Vec<LocalId>>,
 }
