@@ -446,6 +446,9 @@ fn callers_in_files_without_gpu_code_say_what_functions_are_given() {
     assert_eq!(beside(("other.c", "int other(int n) { return n; }")), 1);
     assert_eq!(beside(("main.c", "void run(int, int);\nint main(void) { run(1000, 1000); return 0; }")), 0);
     assert_eq!(beside(("main.c", "void run(int, int);\nint main(void) { run(1000, 1024); return 0; }")), 1);
+    // Whoever takes the branch gives it something.
+    let branch = "#ifdef USE_GPU\nstruct State { int dim; void go(int n) { run(dim, dim); } };\n#endif\n";
+    assert_eq!(beside(("state.hpp", branch)), 0);
     // Through others of the kind, with a number that is read.
     let through = "#include <stdlib.h>\nvoid run(int, int);\nvoid solve(int size) { run(size, size); }\n\
                    int main(int argc, char **argv) { solve(atoi(argv[1])); }";

@@ -16,6 +16,8 @@ const SHARE: u64 = 16;
 pub(crate) struct Callers {
     /// By file without GPU code, what it calls: hashes of names, in order.
     quiet: FxHashMap<PathBuf, Box<[u32]>>,
+    /// The same by file without launches that is read already: it is included where there are some.
+    included: FxHashMap<PathBuf, Box<[u32]>>,
     /// Functions that launch nothing themselves, with what they call.
     open: Vec<Function>,
     /// Names that lead to a launch, by their hashes: the class that has the function, where one has it, for each function
@@ -23,8 +25,8 @@ pub(crate) struct Callers {
     launching: FxHashMap<u32, Vec<(String, Option<String>)>>,
     /// Names that lead to a launch in any file's sight.
     reached: FxHashSet<String>,
-    /// Names that files call which were not read.
-    unread: FxHashSet<String>,
+    /// Names that files without GPU code call, read or not.
+    called: FxHashSet<String>,
     bytes: u64,
 }
 
@@ -59,6 +61,7 @@ impl Callers {
     pub fn take(&mut self, real: &Path, text: &str, caller: bool) {
         self.quiet.remove(real);
         if !caller && !may_launch(text) {
+            self.included.insert(real.to_owned(), Self::calls_of(FileKind::CFamily, text));
             return;
         }
         for function in function_texts(text).into_iter().filter(|function| function.name != "main") {
@@ -109,12 +112,14 @@ impl Callers {
         }
         let launching = &self.launching;
         let calling = |calls: &[u32]| calls.iter().any(|call| launching.contains_key(call));
+        let all = self.quiet.iter().chain(&self.included);
         let mut candidates: Vec<PathBuf> =
-            self.quiet.iter().filter(|(_, calls)| calling(calls)).map(|(real, _)| real.clone()).collect();
+            all.filter(|(_, calls)| calling(calls)).map(|(real, _)| real.clone()).collect();
         candidates.sort();
         let mut found = Vec::new();
         for real in candidates {
-            let Some(calls) = self.quiet.get(&real) else { continue };
+            let quiet = self.quiet.get(&real);
+            let Some(calls) = quiet.or_else(|| self.included.get(&real)) else { continue };
             let names = calls.iter().filter_map(|call| launching.get(call)).flatten();
             let Some(text) = read(&real) else { continue };
             let own = function_texts(&text);
@@ -129,8 +134,9 @@ impl Callers {
             if names.peek().is_none() {
                 continue;
             }
-            if !self.have_room(bytes, text.len() as u64) {
-                self.unread.extend(names.map(|(name, _)| name.clone()));
+            // The call may stand in a branch of `#if` that is not the program's; who takes the branch calls it all the same.
+            self.called.extend(names.map(|(name, _)| name.clone()));
+            if quiet.is_none() || !self.have_room(bytes, text.len() as u64) {
                 continue;
             }
             self.bytes += text.len() as u64;
@@ -152,9 +158,9 @@ impl Callers {
         self.bytes += bytes;
     }
 
-    /// Names that files call which were not read: nobody knows what with.
-    pub fn into_unread(self) -> FxHashSet<String> {
-        self.unread
+    /// Names that files without GPU code call: where the call is not read, nobody knows what with.
+    pub fn into_called(self) -> FxHashSet<String> {
+        self.called
     }
 }
 

@@ -167,7 +167,7 @@ pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> (Vec<Loaded
     taken.sort_by(|a, b| a.source.path.cmp(&b.source.path).then_with(|| a.source.real.cmp(&b.source.real)));
     part.statistics.indexed_files = taken.len();
     part.statistics.indexed_bytes = bytes;
-    (taken, callers.into_unread())
+    (taken, callers.into_called())
 }
 
 /// The kinds of the files that will be linted. Files found below a folder are taken to have GPU code, so that none is

@@ -38,7 +38,11 @@ pub fn called_names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// What is kept of the place where a group of `#if` begins, at most: scopes and tokens.
+const MAX_KEPT: usize = 200;
+
 /// What a brace stands around.
+#[derive(Clone)]
 enum Scope<'t> {
     /// A namespace, named or not, or `extern "C"`.
     Namespace {
@@ -57,12 +61,26 @@ pub fn function_texts(text: &str) -> Vec<FunctionText<'_>> {
     let mut scopes: Vec<Scope<'_>> = Vec::new();
     let mut statement: Vec<Token> = Vec::new();
     // Whether the body that is open is one of a function that counts.
+    let mut groups: Vec<Option<(Vec<Scope<'_>>, Vec<Token>)>> = Vec::new();
     let mut inside = false;
     let mut before: Option<Token> = None;
     let mut lexer = Lexer::new(text.as_bytes(), 0);
     while let Some(step) = lexer.next() {
         let Step::Token(token) = step else { continue };
         if token.kind == Kind::Directive {
+            // Each branch of a group begins where the group does: two of them may open one brace.
+            let directive = text.get(token.span().range()).unwrap_or("").trim_start_matches('#').trim_start();
+            if directive.starts_with("if") {
+                let cheap = scopes.len() + statement.len() <= MAX_KEPT;
+                groups.push(cheap.then(|| (scopes.clone(), statement.clone())));
+            } else if directive.starts_with("el") {
+                if let Some(Some((before, begun))) = groups.last() {
+                    scopes.clone_from(before);
+                    statement.clone_from(begun);
+                }
+            } else if directive.starts_with("endif") {
+                groups.pop();
+            }
             continue;
         }
         if let Some(Scope::Body { deeper }) = scopes.last_mut() {
@@ -132,7 +150,7 @@ fn is_name(token: &Token) -> bool {
 
 /// Whether a parameter is an integer by value: of a type that is one, or that sounds like one.
 fn takes_integer(text: &str, parameter: &[Token]) -> bool {
-    const SOUNDS: [&str; 6] = ["int", "size", "idx", "index", "ord", "len"];
+    const SOUNDS: [&str; 7] = ["int", "size", "idx", "index", "ord", "len", "itype"];
     let integer = |token: &Token| match word(token) {
         Some(W::Int | W::Long | W::Short | W::Unsigned | W::SizeT | W::SsizeT | W::PtrdiffT) => true,
         Some(known) if known.group() == Group::Plain => {
@@ -207,10 +225,11 @@ mod tests {
     fn functions_of_the_host_with_their_launches_and_calls() {
         let text = "__global__ void k(int n) { f(n); }\n\
                     namespace a { namespace { void own(int n) { k<<<1, n>>>(n); } } }\n\
-                    extern \"C\" {\n int run(float f, idx_t n) { if (n > 0) { own(n); } return helper (n); }\n}\n\
+                    extern \"C\" {\n int run(float f, ITYPE n) { if (n > 0) { own(n); } return helper (n); }\n}\n\
                     struct Box { Box(int n) : n_{n} { cudaLaunchKernel(k); } void none(int *p, float f) {} int n_; };\n\
                     void Box::go(void) { int list[] = {1, 2}; for (;;) run(3); }\n\
-                    static int last(int n) { return 0; }";
+                    static int last(int n) {\n#ifdef A\n if (n > 0) {\n#else\n if (n > 1) {\n#endif\n own(n); } return 0; }\n\
+                    void behind(int n) { run(n, n); }";
         let shown: Vec<String> = function_texts(text)
             .iter()
             .map(|it| {
@@ -227,7 +246,8 @@ mod tests {
             "Box::Box: launches takes cudaLaunchKernel",
             "Box::none: ",
             "Box::go: run",
-            "last: takes hidden ",
+            "last: takes hidden own",
+            "behind: takes run",
         ];
         assert_eq!(shown, expected);
     }
