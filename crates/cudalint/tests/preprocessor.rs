@@ -413,3 +413,31 @@ fn a_macro_that_nobody_knows_may_check() {
         assert_eq!(ran.stdout.contains("does not check the launch"), found, "{before}{check}: {ran:?}");
     }
 }
+
+/// Statements of which nobody knows whether they are compiled are not taken for done.
+#[test]
+fn statements_that_nobody_knows_of_decide_nothing() {
+    let program = |size: &str| {
+        format!(
+            "#include <cuda_runtime.h>\n#include \"base.h\"\n__global__ void k(float *d) {{ d[threadIdx.x] = 1; }}\n\
+             int main() {{\n  float *d;\n  int n = 128;\n{size}\n  cudaMalloc(&d, 4 * n);\n  k<<<1, 128>>>(d);\n  return cudaFree(d);\n}}\n"
+        )
+    };
+    for (size, found) in [
+        ("n = 32;", true),
+        ("#ifdef NARROW\nn = 32;\n#endif", false),
+        ("#ifndef WIDE\nn = 32;\n#endif", false),
+        ("#ifdef NARROW\nn = 32;\n#else\nn = 128;\n#endif", false),
+        ("#ifdef NARROW\nn = 32;\n#else\nn = 16;\n#endif\n", false),
+        ("#ifdef WIDE\nn = 256;\n#elif defined(NARROW)\nn = 32;\n#endif", false),
+        ("#ifdef WIDE\nn = 256;\n#endif\nn = 32;", true),
+        ("#ifdef NARROW\nint m = 32;\n#else\nint m = 128;\n#endif\nn = m;", false),
+        ("#ifdef NARROW\nn = 32; int m = 4;\n#else\nint m = 128;\n#endif\nn *= m / m;", false),
+        ("#ifdef NARROW\n#ifdef __CUDACC__\nn = 32;\n#endif\n#endif", false),
+    ] {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("a.cu", program(size).as_bytes());
+        let ran = sandbox.run(&["--select", "missing-bounds-guard", "--output-format", "concise", "a.cu"]);
+        assert_eq!(ran.stdout.contains("no condition keeps it out"), found, "{size}: {ran:?}");
+    }
+}

@@ -8,6 +8,7 @@ mod allocations;
 mod assembly;
 mod builtin_types;
 mod chain;
+mod contested;
 mod cupy_bodies;
 mod declarators;
 mod elision;

@@ -43,17 +43,59 @@ fn is_inside_function(node: Node<'_>) -> bool {
     false
 }
 
+/// Whether a node is an `#if` group.
+pub(super) fn is_group(node: Node<'_>) -> bool {
+    matches!(cuda_kind(node), CudaKind::PreprocIf | CudaKind::PreprocIfdef)
+}
+
+/// What a branch of a group asks; nothing for `#else`.
+pub(super) fn asked(s: Src<'_>, branch: Node<'_>) -> Option<String> {
+    match cuda_kind(branch) {
+        CudaKind::PreprocIf | CudaKind::PreprocElif => {
+            let condition = field(branch, Field::Condition);
+            Some(condition.map_or("", |condition| s.text(condition)).to_owned())
+        }
+        CudaKind::PreprocIfdef | CudaKind::PreprocElifdef => {
+            let name = field(branch, Field::Name).map_or("", |name| s.text(name));
+            let negated = branch.child(0).is_some_and(|first| first.kind().contains("ifndef"));
+            Some(if negated { format!("!defined({name})") } else { format!("defined({name})") })
+        }
+        _ => None,
+    }
+}
+
+/// The parts of a branch's code, comments included.
+pub(super) fn children_of_branch(branch: Node<'_>) -> Vec<Node<'_>> {
+    let skip = [Field::Condition, Field::Name, Field::Alternative].map(|part| field(branch, part));
+    named_children(branch).into_iter().filter(|child| !skip.contains(&Some(*child))).collect()
+}
+
 impl Lowerer<'_> {
     /// The named children of a node, comments included, with each `#if` group replaced by the children of its branch.
     pub(super) fn chosen_children<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Vec<Node<'t>> {
-        let mut out = named_children(node);
-        let is_group = |node: &Node<'_>| matches!(cuda_kind(*node), CudaKind::PreprocIf | CudaKind::PreprocIfdef);
+        self.chosen_among(s, named_children(node), false)
+    }
+
+    /// As [`Self::chosen_children`], of statements: a group of which nothing decides the branch stays.
+    pub(super) fn chosen_statements<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Vec<Node<'t>> {
+        self.chosen_among(s, named_children(node), true)
+    }
+
+    pub(super) fn chosen_among<'t>(&mut self, s: Src<'t>, mut out: Vec<Node<'t>>, keep: bool) -> Vec<Node<'t>> {
+        let mut kept: Vec<usize> = Vec::new();
         let mut rounds = 0;
-        while out.iter().any(is_group) && rounds < 64 {
+        while out.iter().any(|node| is_group(*node) && !kept.contains(&node.id())) && rounds < 64 {
             rounds += 1;
             let mut next = Vec::with_capacity(out.len());
             for child in out {
-                if is_group(&child) { self.branch(s, child, &mut next) } else { next.push(child) }
+                if !is_group(child) || kept.contains(&child.id()) {
+                    next.push(child);
+                } else if keep && self.is_contested(s, child) {
+                    kept.push(child.id());
+                    next.push(child);
+                } else {
+                    self.branch(s, child, &mut next);
+                }
             }
             out = next;
         }
@@ -62,25 +104,14 @@ impl Lowerer<'_> {
 
     /// Adds the children of the branch of a group that is the program. Of a file that is part of programs with different
     /// branches, all of these: what they declare in two ways is not known.
-    fn branch<'t>(&mut self, s: Src<'t>, group: Node<'t>, out: &mut Vec<Node<'t>>) {
+    pub(super) fn branch<'t>(&mut self, s: Src<'t>, group: Node<'t>, out: &mut Vec<Node<'t>>) {
         let mut node = group;
         let mut supposed = None;
         let mut chosen = false;
         let mut passed_code = false;
         for _ in 0..10_000 {
             let alternative = field(node, Field::Alternative);
-            let text = match cuda_kind(node) {
-                CudaKind::PreprocIf | CudaKind::PreprocElif => {
-                    let condition = field(node, Field::Condition);
-                    Some(condition.map_or("", |condition| s.text(condition)).to_owned())
-                }
-                CudaKind::PreprocIfdef | CudaKind::PreprocElifdef => {
-                    let name = field(node, Field::Name).map_or("", |name| s.text(name));
-                    let negated = node.child(0).is_some_and(|first| first.kind().contains("ifndef"));
-                    Some(if negated { format!("!defined({name})") } else { format!("defined({name})") })
-                }
-                _ => None,
-            };
+            let text = asked(s, node);
             let at = if s.is_file() { node.start_byte() as u32 } else { u32::MAX };
             let decision = text.as_ref().map(|text| self.view.decide(text, at, self.is_host_only()));
             if let (Some(text), Some(decision)) = (&text, decision)
@@ -93,9 +124,7 @@ impl Lowerer<'_> {
                     .or_else(|| contested.then(|| format!("`{}` does not hold where it is compiled", text.trim())));
                 chosen = decision.grounds == Grounds::Supposed;
             }
-            let mut skip = vec![field(node, Field::Condition), field(node, Field::Name)];
-            skip.push(alternative);
-            let children = || named_children(node).into_iter().filter(|child| !skip.contains(&Some(*child)));
+            let children = || children_of_branch(node).into_iter();
             let both = decision.is_some_and(|it| it.grounds == Grounds::Contested) && self.frames.is_empty();
             if decision.is_none_or(|decision| decision.holds) || both {
                 let others =

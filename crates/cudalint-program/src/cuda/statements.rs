@@ -19,7 +19,7 @@ impl Lowerer<'_> {
     }
 
     fn block_into<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
-        let nodes = self.chosen_children(s, node);
+        let nodes = self.chosen_statements(s, node);
         let code = super::elision::up_to_code(&nodes);
         for (at, child) in nodes.iter().enumerate() {
             if cuda_kind(*child) == CudaKind::Comment {
@@ -110,6 +110,7 @@ impl Lowerer<'_> {
                 let body = self.body_of_case(s, node);
                 self.emit(s, node, Stmt::Unknown { exprs: Vec::new(), blocks: vec![body] }, out);
             }
+            CudaKind::PreprocIf | CudaKind::PreprocIfdef => self.contested_group(s, node, out),
             CudaKind::Error => self.damaged_statement(s, node, out),
             CudaKind::UsingDeclaration
             | CudaKind::StaticAssertDeclaration
@@ -407,7 +408,7 @@ impl Lowerer<'_> {
     fn body_of_case<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Block {
         let mut out = Vec::new();
         let value = field(node, Field::Value);
-        let nodes = self.chosen_children(s, node);
+        let nodes = self.chosen_statements(s, node);
         let code = super::elision::up_to_code(&nodes);
         for (at, child) in nodes.iter().enumerate() {
             if Some(*child) == value {
