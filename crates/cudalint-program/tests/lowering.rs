@@ -242,6 +242,16 @@ TEST(Suite, three) { cudaFree(p); }
 }
 
 #[test]
+fn code_for_a_target() {
+    let text = "
+void of_host(float *p) { NV_IF_TARGET(NV_IS_HOST, (one(p); two(p);), (lost(p);)) }
+__device__ void of_device(float *p) { NV_DISPATCH_TARGET(NV_IS_HOST, (lost(p);), NV_PROVIDES_SM_70, (one(p);), NV_IS_DEVICE, (two(p);)); }
+__host__ __device__ void of_both(float *p) { NV_IF_ELSE_TARGET(NV_IS_DEVICE, (one(p);), (two(p);)) }
+";
+    insta::assert_snapshot!(dump(text));
+}
+
+#[test]
 fn conditional_branches() {
     insta::assert_snapshot!(dump(
         r"

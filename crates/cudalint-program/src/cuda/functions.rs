@@ -39,7 +39,9 @@ impl Lowerer<'_> {
         self.module.functions.push(placeholder);
         let name = self.name("");
         let may_be_hosts = storage.is_open && !storage.space.device && !storage.space.global;
-        self.frames.push(Frame { may_be_hosts, ..Frame::new(id, name, false, storage.is_host_only()) });
+        let device_only = (storage.space.device || storage.space.global) && !storage.space.host;
+        let frame = Frame::new(id, name, false, storage.is_host_only());
+        self.frames.push(Frame { device_only, may_be_hosts, ..frame });
         let depth = self.depth;
 
         let template_params = self.template_params(s, templates);

@@ -32,6 +32,7 @@ mod source;
 mod state;
 mod statements;
 mod storage;
+mod targets;
 mod types;
 
 use crate::ir::Module;

@@ -332,6 +332,8 @@ pub(crate) struct Frame {
     pub is_lambda: bool,
     /// Whether the function surely runs on the host alone, so that only the host's pass decides what is in it.
     pub host_only: bool,
+    /// Whether it surely runs on the device alone.
+    pub device_only: bool,
     /// Whether a macro in front of the function may stand for any word: it may be the host's, the device's or both.
     pub may_be_hosts: bool,
     pub locals: TiVec<LocalId, Variable>,
@@ -349,6 +351,7 @@ impl Frame {
             name,
             is_lambda,
             host_only,
+            device_only: false,
             may_be_hosts: false,
             locals: TiVec::new(),
             captures: Vec::new(),

@@ -146,6 +146,7 @@ impl Lowerer<'_> {
                     return out.push(self.push_stmt(Stmt::Expr(call), span));
                 }
             }
+            CudaKind::CallExpression if self.target_macro(s, inner, out) => return,
             CudaKind::AssignmentExpression | CudaKind::SubscriptExpression | CudaKind::CallExpression
                 if self.misread_declaration(s, inner, out) =>
             {

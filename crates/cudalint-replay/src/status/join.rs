@@ -158,7 +158,10 @@ impl<'a> Join<'a> {
                 FunctionRole::Lambda | FunctionRole::Constructor => false,
                 FunctionRole::Destructor => !method && scope.is_some(),
                 FunctionRole::Method if !method && scope.is_none() => true,
-                FunctionRole::Free => !method,
+                // A method of a class that is out of sight, defined in the file of the call, is told from no function of a namespace.
+                FunctionRole::Free => {
+                    !method || function.scope.is_some() && self.functions[**index as usize].0 == module
+                }
                 _ => true,
             };
             let in_scope = scope.is_none_or(|scope| function.scope.as_ref().is_none_or(|own| own == scope));
