@@ -561,7 +561,11 @@ int main() {{
     for host in hosts {
         assert_eq!(sure(update, host), 0, "{host}");
     }
-    for kernel in ["kept[0] = sum + threadIdx.x;", "int v = kept[threadIdx.x]; v += from[threadIdx.x]; kept[1] = v;"] {
+    for kernel in [
+        "kept = kept + blockIdx.x; int *to = kept; to[0] += sum;",
+        "kept[0] = sum + threadIdx.x;",
+        "int v = kept[threadIdx.x]; v += from[threadIdx.x]; kept[1] = v;",
+    ] {
         assert_eq!(sure(kernel, ""), 0, "{kernel}");
     }
     let looked_at = [
@@ -579,6 +583,8 @@ int main() {{
         "kept[0] += sum; if (kept[0] > 4) times[40] = 1;",
         "int v = kept[0] += sum; times[threadIdx.x] = v;",
         "int v = from[threadIdx.x]; kept[1] = v; while (v > 4) v--;",
+        "kept[0] += sum; if (blockIdx.x) kept = (int *)times; times[0] = kept[0];",
+        "kept[0] += sum; times[1] = (long long)kept;",
         "int v[2]; v[0] = kept[threadIdx.x]; int *p = v; times[0] = p[0];",
     ];
     for kernel in goes_on {

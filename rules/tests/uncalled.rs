@@ -42,6 +42,7 @@ fn somebody_may_call_it() {
             "Get<int> one;",
         ),
         ("#define CASE(name) static void name(void **p); Entry entry{name}; static void name(void **p)\nCASE(get)", ""),
+        ("template <typename T> void Get<T>::get(T **p)", "template class Get<int>;"),
         ("struct Get { void get(void **p); };\nvoid Get::get(void **p)", ""),
     ] {
         assert!(told("example.cu", head, rest) > 0, "{head} {rest}");

@@ -57,8 +57,10 @@ impl<'p> Uncalled<'p> {
             return false;
         }
         let inline = function.is_static || !function.template_params.is_empty() && !function.is_specialization;
+        // `Class<T>::get`: where the class is out of sight nothing is known of who uses it.
+        let qualified = head.trim_end().ends_with("::");
         match (function.role, function.scope.last()) {
-            (FunctionRole::Free, _) if inline => {
+            (FunctionRole::Free, _) if inline && !qualified => {
                 self.is_unused(&function.name, calls, |other| other.name == function.name)
             }
             // The methods of a class template come into being where somebody names the class.

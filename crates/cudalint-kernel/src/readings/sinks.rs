@@ -1,10 +1,10 @@
 //! Values that a kernel only ever stores in memory which nobody looks at: no other memory, branch, address or call hangs on them.
 
 use super::source::{Source, accessed};
-use super::uses::{parameter, uses};
+use super::uses::base;
 use crate::code::{Code, Effect, Expr, ExprId, Intrinsic, Item, Place, Stmt, Ty, VariableId};
 use crate::report::Site;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How often the variables are looked at that a value may reach.
 const MAX_ROUNDS: u32 = 16;
@@ -13,11 +13,7 @@ const MAX_ROUNDS: u32 = 16;
 /// All reads have to stand in the kernel itself.
 pub fn only_fills(code: &Code, reads: &[Site], sinks: &[usize]) -> bool {
     let Some(source) = Source::kernel(code) else { return false };
-    let uses = uses(code);
-    let followed = |parameter: &usize| uses.get(*parameter).is_some_and(|of| !of.escapes);
-    if code.damaged || !sinks.iter().all(followed) {
-        return false;
-    }
+    let Some(sinks) = pointers(&source, sinks).filter(|_| !code.damaged) else { return false };
     let mut flow =
         Flow { source: &source, reads, sinks, held: FxHashSet::default(), met: FxHashSet::default(), leaves: false };
     for _ in 0..MAX_ROUNDS {
@@ -39,11 +35,72 @@ pub fn only_fills(code: &Code, reads: &[Site], sinks: &[usize]) -> bool {
     false
 }
 
+/// The variables that point into the memory behind some parameters, and nowhere else; `None` where such an address goes where it
+/// is not followed.
+fn pointers(source: &Source<'_>, parameters: &[usize]) -> Option<FxHashSet<VariableId>> {
+    let given: FxHashSet<VariableId> = parameters.iter().map(|parameter| VariableId(*parameter as u32)).collect();
+    let mut writes: Vec<(VariableId, Option<VariableId>)> = Vec::new();
+    // How often an address is come by, and how often it is seen what becomes of it.
+    let (mut met, mut followed) = (FxHashMap::default(), FxHashMap::default());
+    source.code.walk(&source.function.body, |item| {
+        let Item::Expr(id) = item else { return true };
+        let kind = source.kind(id);
+        let mut follow = |address| {
+            if let Some(variable) = base(source, address) {
+                *followed.entry(variable).or_insert(0_u32) += 1;
+            }
+        };
+        match kind {
+            Expr::Read(Place::Register { variable, .. }) => *met.entry(*variable).or_insert(0_u32) += 1,
+            Expr::Write(Place::Register { variable, count, .. }, value)
+                if source.code.expr(*value).ty == Ty::Pointer =>
+            {
+                writes.push((*variable, base(source, *value).filter(|_| *count == 0)));
+                follow(*value);
+            }
+            Expr::Update { place: Place::Register { variable, .. }, .. } if source.code.expr(id).ty == Ty::Pointer => {
+                writes.push((*variable, Some(*variable)));
+            }
+            kind => {
+                if let Some(address) = accessed(kind) {
+                    follow(address);
+                }
+            }
+        }
+        true
+    });
+    let mut all = given.clone();
+    for _ in 0..MAX_ROUNDS {
+        let made: Vec<VariableId> = writes
+            .iter()
+            .filter(|(variable, from)| !all.contains(variable) && from.is_some_and(|from| all.contains(&from)))
+            .map(|(variable, _)| *variable)
+            .collect();
+        if made.is_empty() {
+            let parameters = source.function.parameters as usize;
+            let own = |variable: &VariableId| given.contains(variable) || variable.index() >= parameters;
+            let inside = |(variable, from): &(VariableId, Option<VariableId>)| {
+                !all.contains(variable) || from.is_some_and(|from| all.contains(&from))
+            };
+            let seen = |variable: &VariableId| met.get(variable) == followed.get(variable);
+            let in_register = |variable: &VariableId| {
+                source.function.variables.get(*variable).is_some_and(|variable| !variable.in_memory)
+            };
+            let known = writes.iter().all(inside)
+                && all.iter().all(|variable| own(variable) && seen(variable) && in_register(variable));
+            return known.then_some(all);
+        }
+        all.extend(made);
+    }
+    None
+}
+
 /// Where the values go.
 struct Flow<'a> {
     source: &'a Source<'a>,
     reads: &'a [Site],
-    sinks: &'a [usize],
+    /// Variables that point into the memory that nobody looks at.
+    sinks: FxHashSet<VariableId>,
     /// Variables that may hold one of the values, or what is computed from one.
     held: FxHashSet<VariableId>,
     /// The reads that were come by.
@@ -185,6 +242,6 @@ impl Flow<'_> {
     }
 
     fn is_in_sink(&self, address: ExprId) -> bool {
-        parameter(self.source, address).is_some_and(|parameter| self.sinks.contains(&parameter))
+        base(self.source, address).is_some_and(|variable| self.sinks.contains(&variable))
     }
 }

@@ -121,7 +121,7 @@ fn root(source: &Source<'_>, variable: VariableId) -> Option<usize> {
 }
 
 /// The variable that an address starts from.
-fn base(source: &Source<'_>, address: ExprId) -> Option<VariableId> {
+pub(super) fn base(source: &Source<'_>, address: ExprId) -> Option<VariableId> {
     let mut at = address;
     for _ in 0..MAX_STEPS {
         match source.kind(at) {
@@ -137,7 +137,7 @@ fn base(source: &Source<'_>, address: ExprId) -> Option<VariableId> {
 }
 
 /// The parameter that an address leads into.
-pub(super) fn parameter(source: &Source<'_>, address: ExprId) -> Option<usize> {
+fn parameter(source: &Source<'_>, address: ExprId) -> Option<usize> {
     root(source, base(source, address)?)
 }
 
