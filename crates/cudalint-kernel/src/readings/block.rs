@@ -3,24 +3,50 @@
 
 use crate::code::{Builtin, Code, Expr, Item, ObjectSpace};
 
-/// Which axes of `threadIdx` the kernel itself reads.
+/// Which axes of `threadIdx` the kernel itself reads; those of its callees where it reads none.
 pub fn axes(code: &Code) -> [bool; 3] {
+    let own = axes_in(code, 1, true, thread_axis);
+    if own == [false; 3] { thread_axes(code) } else { own }
+}
+
+/// Which axes of `threadIdx` the kernel and its callees read in any way.
+pub fn thread_axes(code: &Code) -> [bool; 3] {
+    axes_in(code, usize::MAX, false, thread_axis)
+}
+
+/// Which axes of `blockIdx` the kernel and its callees read.
+pub fn block_axes(code: &Code) -> [bool; 3] {
+    axes_in(code, usize::MAX, true, |builtin| match builtin {
+        Builtin::BlockIdx(axis) => Some(axis),
+        _ => None,
+    })
+}
+
+const fn thread_axis(builtin: Builtin) -> Option<u8> {
+    match builtin {
+        Builtin::ThreadIdx(axis) => Some(axis),
+        _ => None,
+    }
+}
+
+/// The axes that the first functions read. A copy of all three says nothing of which is used: such are left out where asked for.
+fn axes_in(code: &Code, functions: usize, leave_copies: bool, axis: impl Fn(Builtin) -> Option<u8>) -> [bool; 3] {
     let mut axes = [false; 3];
-    let Some(kernel) = code.functions.first() else { return axes };
-    code.walk(&kernel.body, |item| {
-        let Item::Expr(id) = item else { return true };
-        match code.expr(id).kind {
-            Expr::Builtin(Builtin::ThreadIdx(axis)) => {
-                if let Some(used) = axes.get_mut(usize::from(axis)) {
-                    *used = true;
+    for function in code.functions.iter().take(functions) {
+        code.walk(&function.body, |item| {
+            let Item::Expr(id) = item else { return true };
+            match code.expr(id).kind {
+                Expr::Builtin(builtin) => {
+                    if let Some(used) = axis(builtin).and_then(|axis| axes.get_mut(usize::from(axis))) {
+                        *used = true;
+                    }
                 }
+                Expr::Aggregate(_) => return !leave_copies,
+                _ => {}
             }
-            // A copy of all three says nothing of which is used.
-            Expr::Aggregate(_) => return false,
-            _ => {}
-        }
-        true
-    });
+            true
+        });
+    }
     axes
 }
 

@@ -2,13 +2,15 @@
 //! dereferences ([`summary`]), how many elements it takes ([`coverage`]), formulas of its indices ([`formula`]), conditions that
 //! keep nothing out ([`vacuous`]), races by which threads elect one of them ([`election`]) and of
 //! updates that all threads make alike ([`settled`]), what becomes of the memory behind its parameters ([`uses`]), which values only fill
-//! memory that nobody looks at ([`sinks`]), and which blocks it is made for ([`block`]).
+//! memory that nobody looks at ([`sinks`]), which numbers decide what its threads do ([`deciding`]), and which blocks it is made for
+//! ([`block`]).
 //!
 //! A reading is made of [`Code`], so that it holds for kernels of both languages, with their template arguments and the types of
 //! their arguments in place.
 
 pub mod block;
 pub mod coverage;
+pub mod deciding;
 pub mod election;
 pub mod formula;
 pub mod settled;

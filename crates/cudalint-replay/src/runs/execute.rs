@@ -113,6 +113,7 @@ pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -
         module.with_guess(*kernel, seen);
     }
     for (kernel, _) in &launches.kernels {
+        module.with_open_numbers(*kernel);
         module.with_answers(*kernel);
     }
     for event in &launches.unseen {

@@ -1,58 +1,94 @@
 //! Configurations for kernels whose launch, or whose block, is not in sight: taken from what the kernel says of itself.
 
-use super::report::{Event, EventKind, ObjectKind, RaceScope};
+use super::report::{Event, EventKind, ObjectKind, RaceScope, RaceValues};
 use cudalint_kernel::code::Ty;
+use cudalint_kernel::readings::deciding::Given;
 use cudalint_kernel::{Argument, Buffer, Code, Contents, LaunchInput, readings};
 
 /// Most threads of a block.
 const MAX_THREADS: i64 = 1024;
 
-/// A block that a kernel is probably meant for.
+/// Blocks that a kernel is probably meant for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Guess {
     pub block: [u32; 3],
     /// Another block that what is found must hold for too, where nothing in the kernel speaks for the first.
     pub other: Option<[u32; 3]>,
+    /// A small block: races in memory that all blocks see must show there as well.
+    pub small: [u32; 3],
     /// Whether the kernel states the block itself, by `__launch_bounds__`.
     pub stated: bool,
+    /// Whether a launch in sight has the block.
+    launched: bool,
+    /// Along which axes the kernel tells threads apart.
+    axes: [bool; 3],
+}
+
+/// What else an execution with a guessed block rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Nothing.
+    Nothing,
+    /// Numbers that were chosen.
+    Numbers,
+    /// Several blocks, perhaps with numbers that were chosen.
+    Blocks,
 }
 
 impl Guess {
-    /// A block of one row, of a common size.
-    const fn one_row() -> Self {
-        Self { block: [256, 1, 1], other: Some([64, 1, 1]), stated: false }
+    /// The block of a launch in sight.
+    pub fn of_launch(code: &Code, block: [u32; 3]) -> Self {
+        let axes = readings::block::thread_axes(code);
+        Self { block, other: None, small: block, stated: false, launched: true, axes }
     }
 
     /// As many threads, which were in one row, in one column.
     fn with_one_column(self) -> Self {
         let turn = |[x, y, z]: [u32; 3]| [y, x, z];
-        Self { block: turn(self.block), other: self.other.map(turn), ..self }
+        Self { block: turn(self.block), other: self.other.map(turn), small: turn(self.small), ..self }
     }
 
     /// As many threads in one row.
     pub fn in_one_row(&self) -> Self {
         let [x, y, _] = self.block;
-        Self { block: [x.saturating_mul(y), 1, 1], other: self.other.and(Self::one_row().other), stated: self.stated }
+        let other = self.other.map(|_| [64, 1, 1]);
+        Self { block: [x.saturating_mul(y), 1, 1], other, small: [32, 1, 1], axes: [true, false, false], ..self.clone() }
     }
 
-    /// The assumption that it is.
-    pub fn text(&self) -> String {
-        let threads: Vec<String> =
-            self.block.iter().rev().skip_while(|axis| **axis == 1).map(ToString::to_string).collect();
-        let threads: Vec<String> = threads.into_iter().rev().collect();
-        match threads.len() {
-            0 => "the kernel is launched with 1 thread a block".to_owned(),
-            _ => format!("the kernel is launched with {} threads a block", threads.join(" x ")),
+    /// The assumption that it is; nothing where that is a fact.
+    pub fn text(&self, grid: [u32; 3]) -> String {
+        if self.launched {
+            return String::new();
         }
+        let shape = |axes: [u32; 3]| {
+            let last = axes.iter().rposition(|axis| *axis != 1).unwrap_or_default();
+            axes.iter().take(last + 1).map(ToString::to_string).collect::<Vec<_>>().join(" x ")
+        };
+        let threads = if self.block == [1, 1, 1] { "thread" } else { "threads" };
+        if grid.iter().any(|blocks| *blocks > 1) {
+            return format!("the kernel is launched with {} blocks of {} {threads}", shape(grid), shape(self.block));
+        }
+        format!("the kernel is launched with {} {threads} a block", shape(self.block))
     }
 
     /// Whether an event of an execution with a guessed block means anything: those that hang on sizes do not.
-    pub fn admits(&self, event: &Event) -> bool {
+    pub fn admits(&self, event: &Event, rest: Rest) -> bool {
         match &event.kind {
-            // A kernel may be meant for one thread.
-            EventKind::Race { object, scope, .. } => {
-                *scope != RaceScope::Grid && matches!(object.kind, ObjectKind::Shared | ObjectKind::DynamicShared)
+            EventKind::Race { object, scope, first, second, values, .. } => {
+                let shared = matches!(object.kind, ObjectKind::Shared | ObjectKind::DynamicShared);
+                let global = matches!(object.kind, ObjectKind::Buffer(_) | ObjectKind::Device);
+                // A kernel may be meant for one thread, or for one along an axis.
+                let (a, b) = (first.thread.thread, second.thread.thread);
+                let told_apart = (0..3).all(|axis| a[axis] == b[axis] || self.axes[axis]);
+                let alike = first.kind.writes() && second.kind.writes() && *values != RaceValues::Differ;
+                match (*scope, rest) {
+                    (RaceScope::Grid, Rest::Blocks) => global && !alike,
+                    (RaceScope::Grid, _) | (_, Rest::Blocks) => false,
+                    _ => shared || global && told_apart && !alike,
+                }
             }
+            EventKind::DivergentBarrier { .. } => rest != Rest::Blocks,
+            _ if rest != Rest::Nothing => false,
             EventKind::OutOfBounds { object, .. } => {
                 self.stated && matches!(object.kind, ObjectKind::Shared | ObjectKind::Local)
             }
@@ -67,41 +103,41 @@ impl Guess {
 
 /// The block for a kernel: from `__launch_bounds__`, from the sizes of its shared arrays, or a common one.
 pub(super) fn guess(code: &Code) -> Option<Guess> {
-    let [one, two, three] = readings::block::axes(code);
-    if three {
-        return None;
+    let axes = readings::block::thread_axes(code);
+    let of = |dimensions: usize| {
+        let small = [[32, 1, 1], [8, 4, 1], [4, 4, 2]][dimensions - 1];
+        let bound = code.launch_bounds.filter(|threads| (1..=MAX_THREADS as u32).contains(threads));
+        let (block, other) = match (bound, from_shared(code, dimensions)) {
+            (Some(threads), _) => (spread(threads, dimensions)?, None),
+            (None, Some(block)) => (block, None),
+            (None, None) => {
+                let common = [([256, 1, 1], [64, 1, 1]), ([16, 16, 1], [32, 8, 1]), ([8, 8, 4], [16, 4, 4])];
+                let (block, other) = common[dimensions - 1];
+                (block, Some(other))
+            }
+        };
+        Some(Guess { block, other, small, stated: bound.is_some(), launched: false, axes })
+    };
+    match readings::block::axes(code) {
+        [_, _, true] => of(3),
+        // Threads that a kernel does not tell apart along x would all do the same: it has one there.
+        [false, true, false] => of(1).map(Guess::with_one_column),
+        [_, true, false] => of(2),
+        _ => of(1),
     }
-    // Threads that a kernel does not tell apart along x would all do the same: it has one there.
-    if two && !one {
-        return along_x(code, false).map(Guess::with_one_column);
-    }
-    along_x(code, two)
-}
-
-/// The same, for a kernel that tells threads apart along x, and perhaps along y.
-fn along_x(code: &Code, two: bool) -> Option<Guess> {
-    let bound = code.launch_bounds.filter(|threads| (1..=MAX_THREADS as u32).contains(threads));
-    if let Some(threads) = bound {
-        let block = if two { square(i64::from(threads))? } else { [threads, 1, 1] };
-        return Some(Guess { block, other: None, stated: true });
-    }
-    if let Some(block) = from_shared(code, two) {
-        return Some(Guess { block, other: None, stated: false });
-    }
-    Some(if two { Guess { block: [16, 16, 1], other: Some([32, 8, 1]), stated: false } } else { Guess::one_row() })
 }
 
 /// The block that shared arrays are made for: of one dimension a power of two, of two dimensions a square tile, each
 /// perhaps with some room beside it for a halo or against bank conflicts.
-fn from_shared(code: &Code, two: bool) -> Option<[u32; 3]> {
-    let sides = readings::block::tiles(code).filter_map(|extents| match extents {
-        [outer, width, ..] if two => Some(floor_power(*outer.min(width))),
-        [outer] if !two => Some(floor_power(*outer)),
+fn from_shared(code: &Code, dimensions: usize) -> Option<[u32; 3]> {
+    let sides = readings::block::tiles(code).filter_map(|extents| match (extents, dimensions) {
+        ([outer, width, ..], 2) => Some(floor_power(*outer.min(width))),
+        ([outer], 1) => Some(floor_power(*outer)),
         _ => None,
     });
-    let range = if two { 4..=32 } else { 32..=MAX_THREADS };
+    let range = if dimensions == 2 { 4..=32 } else { 32..=MAX_THREADS };
     let side = u32::try_from(sides.filter(|side| range.contains(side)).max()?).ok()?;
-    Some(if two { [side, side, 1] } else { [side, 1, 1] })
+    Some(if dimensions == 2 { [side, side, 1] } else { [side, 1, 1] })
 }
 
 /// The largest power of two that is not above a number.
@@ -109,31 +145,68 @@ fn floor_power(value: i64) -> i64 {
     if value <= 0 { 0 } else { 1_i64 << (63 - value.leading_zeros()) }
 }
 
-/// A block of so many threads in two dimensions.
-fn square(threads: i64) -> Option<[u32; 3]> {
-    let side = floor_power(threads.isqrt()).max(1);
-    let other = threads.checked_div(side)?;
-    Some([u32::try_from(other).ok()?, u32::try_from(side).ok()?, 1])
+/// A block of so many threads.
+fn spread(threads: u32, dimensions: usize) -> Option<[u32; 3]> {
+    if dimensions == 1 {
+        return Some([threads, 1, 1]);
+    }
+    let depth = if dimensions == 3 && threads >= 64 { 4 } else { 1 };
+    let of_layer = i64::from(threads / depth);
+    let side = floor_power(of_layer.isqrt()).max(1);
+    let other = of_layer.checked_div(side)?;
+    Some([u32::try_from(other).ok()?, u32::try_from(side).ok()?, depth])
 }
 
-/// A launch of a kernel with nothing known but the block: numbers unknown, pointers to memory of their own.
-pub(super) fn bare_launch(code: &Code, block: [u32; 3]) -> Option<(LaunchInput, Vec<super::RunBuffer>)> {
+/// A launch of a kernel with nothing known but the block: numbers unknown, pointers to memory of their own. Members of records
+/// that are pointers have names.
+pub(super) fn bare_launch(
+    code: &Code,
+    block: [u32; 3],
+    pointers: &[(Given, String)],
+) -> Option<(LaunchInput, Vec<super::RunBuffer>)> {
     let kernel = code.functions.first()?;
     let (mut arguments, mut buffers, mut run) = (Vec::new(), Vec::new(), Vec::new());
-    for parameter in kernel.variables.iter().take(kernel.parameters as usize) {
-        if parameter.ty != Ty::Pointer {
-            arguments.push(Argument::Unknown);
+    for (number, parameter) in kernel.variables.iter().enumerate().take(kernel.parameters as usize) {
+        let mut memory = |name: &str| {
+            buffers.push(Buffer {
+                bytes: None,
+                contents: Contents::Unknown,
+                align: 1,
+                field: name.strip_prefix(&parameter.name).unwrap_or_default().to_owned(),
+            });
+            run.push(super::RunBuffer {
+                parameter: name.to_owned(),
+                argument: String::new(),
+                allocation: None,
+                bytes: None,
+            });
+            Argument::Pointer { buffer: buffers.len() - 1, offset: 0 }
+        };
+        if parameter.ty == Ty::Pointer {
+            arguments.push(memory(&parameter.name));
             continue;
         }
-        arguments.push(Argument::Pointer { buffer: buffers.len(), offset: 0 });
-        buffers.push(Buffer { bytes: None, contents: Contents::Unknown, align: 1, field: String::new() });
-        run.push(super::RunBuffer {
-            parameter: parameter.name.clone(),
-            argument: String::new(),
-            allocation: None,
-            bytes: None,
-        });
+        let members = pointers.iter().filter(|(given, _)| given.parameter == number);
+        let fields: Vec<(u64, Argument)> = members
+            .filter_map(|(given, name)| Some((u64::from(given.member?.0), memory(name))))
+            .collect();
+        arguments.push(if fields.is_empty() { Argument::Unknown } else { Argument::Record(fields) });
     }
     let launch = LaunchInput { grid: [0, 0, 0], block, dynamic_shared: None, cooperative: None, arguments, buffers };
     Some((launch, run))
+}
+
+/// The launch with values for some of the numbers.
+pub(super) fn with_values(launch: &LaunchInput, numbers: &[(Given, String)], values: &[Option<i64>]) -> LaunchInput {
+    let mut launch = launch.clone();
+    for ((given, _), value) in numbers.iter().zip(values) {
+        let (Some(value), Some(argument)) = (value, launch.arguments.get_mut(given.parameter)) else { continue };
+        let value = Argument::Int(*value);
+        match (given.member, &mut *argument) {
+            (None, _) => *argument = value,
+            (Some((offset, _)), Argument::Record(fields)) => fields.push((u64::from(offset), value)),
+            (Some((offset, _)), _) => *argument = Argument::Record(vec![(u64::from(offset), value)]),
+        }
+    }
+    launch
 }

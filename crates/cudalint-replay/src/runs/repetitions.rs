@@ -28,14 +28,14 @@ pub(super) fn drop_combinations(runs: &mut [(Binding, KernelRun)]) {
 }
 
 /// What makes two events alike: their kind and where they are.
-type Key = (std::mem::Discriminant<report::EventKind>, Vec<report::Site>);
+pub(super) type Key = (std::mem::Discriminant<report::EventKind>, Vec<report::Site>);
 
-fn key(event: &report::Event) -> Key {
+pub(super) fn key(event: &report::Event) -> Key {
     (std::mem::discriminant(&event.kind), places(&event.kind))
 }
 
 /// Where an event is.
-pub(super) fn places(kind: &report::EventKind) -> Vec<report::Site> {
+fn places(kind: &report::EventKind) -> Vec<report::Site> {
     use report::EventKind;
     match kind {
         EventKind::OutOfBounds { access, .. }

@@ -109,7 +109,7 @@ impl Module<'_> {
     }
 
     /// One block; `None` where no operations are left.
-    fn once_more(&mut self, execute: impl FnOnce(&Budget) -> ExecutionReport) -> Option<ExecutionReport> {
+    pub(super) fn once_more(&mut self, execute: impl FnOnce(&Budget) -> ExecutionReport) -> Option<ExecutionReport> {
         let lane_operations = OPERATIONS.min(self.operations_left);
         if lane_operations == 0 {
             return None;

@@ -3,7 +3,7 @@
 use super::executed::Executed;
 use super::races::{Group, Race, race};
 use crate::facts::Defect;
-use crate::runs::KernelRun;
+use crate::runs::{Basis, KernelRun};
 use cudalint_kernel::readings::{Formula, Mistake, formula};
 use cudalint_kernel::report::{AccessKind, Event, EventKind, ObjectKind, RaceScope, Site};
 
@@ -34,7 +34,14 @@ pub(super) fn classify(own: Executed<'_>, event: &Event, group: Group) -> Option
             }
         },
         EventKind::Misaligned { .. } => Defect::Misaligned,
-        EventKind::Race { .. } => return Some(of_race(own, &race(event)?, group)),
+        EventKind::Race { scope, .. } => {
+            let (defect, formula) = of_race(own, &race(event)?, group);
+            // Of two blocks that nobody launches only an update that gets lost is believed.
+            let believed = own.run.basis != Basis::GuessedBlock
+                || *scope != RaceScope::Grid
+                || defect == Defect::ReadModifyWrite;
+            return believed.then_some((defect, formula));
+        }
         EventKind::CrowdedUpdate { .. } => Defect::ReadModifyWrite,
         EventKind::DivergentBarrier { .. } => Defect::DivergentBarrier,
         EventKind::ExitBeforeBarrier { .. } => Defect::EarlyExit,

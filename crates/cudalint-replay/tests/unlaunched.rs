@@ -1,0 +1,137 @@
+//! Kernels that nobody launches: what shows in blocks that they are made for, with numbers that all threads share.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+use common::runs_and_counts;
+use cudalint_replay::runs::report::{EventKind, ObjectKind, RaceScope};
+
+const INDEX: &str = "int i = blockIdx.x * blockDim.x + threadIdx.x;";
+
+/// What shows of the first kernel, and what that rests on.
+fn seen(kernel: &str) -> Option<String> {
+    let (runs, _) = runs_and_counts(&kernel.replace("INDEX", INDEX));
+    let run = runs.first()?;
+    let events = run.report.events.iter().filter_map(|event| match &event.kind {
+        EventKind::Race { object, scope, .. } => {
+            let memory = if matches!(object.kind, ObjectKind::Shared) { "shared" } else { "global" };
+            let scope = if *scope == RaceScope::Grid { "blocks" } else { "threads" };
+            Some(format!("{scope} in {memory} `{}`", object.name))
+        }
+        EventKind::DivergentBarrier { .. } => Some("barrier".to_owned()),
+        _ => None,
+    });
+    let mut events: Vec<String> = events.collect();
+    events.dedup();
+    (!events.is_empty()).then(|| format!("{}: {}", events.join(", "), run.assumptions.clone().unwrap().join("; ")))
+}
+
+#[test]
+fn races_show_with_the_least_numbers() {
+    let cases = [
+        (
+            "__global__ void k(float *a, int n) { INDEX if (i < n - 1) a[i] = a[i + 1]; }",
+            "threads in global `a`: the kernel is launched with 256 threads a block and `n` is at least 3",
+        ),
+        (
+            "__global__ void k(float *a) { INDEX a[i] = a[i + 1]; }",
+            "threads in global `a`: the kernel is launched with 256 threads a block",
+        ),
+        (
+            "struct P { int n; float *data; };\n\
+             __global__ void k(P p) { INDEX if (i < p.n - 1) p.data[i] = p.data[i + 1]; }",
+            "threads in global `p.data`: the kernel is launched with 256 threads a block and `p.n` is at least 3",
+        ),
+        (
+            "__device__ bool inside(int i, int n) { return i < n; }\n\
+             __global__ void k(const float *a, float *sum, int n) { INDEX if (inside(i, n)) *sum += a[i]; }",
+            "threads in global `sum`: the kernel is launched with 256 threads a block and `n` is at least 2",
+        ),
+        (
+            "__device__ float total;\n__global__ void k(const float *a, int n) { INDEX if (i < n) total += a[i]; }",
+            "threads in global `total`: the kernel is launched with 256 threads a block and `n` is at least 2",
+        ),
+        (
+            "__global__ void k(const float *a, float *sum) { if (threadIdx.x == 0) *sum += a[blockIdx.x]; }",
+            "blocks in global `sum`: the kernel is launched with 4 blocks of 256 threads",
+        ),
+        (
+            "__global__ void k(float *rows, const float *m, int h, int w) { int x = threadIdx.x, y = threadIdx.y;\n\
+             if (x < w && y < h) rows[y] += m[y * w + x]; }",
+            "threads in global `rows`: the kernel is launched with 16 x 16 threads a block and `h` is at least 1 and \
+             `w` is at least 2",
+        ),
+        (
+            "__global__ void k(float *o, int a, int b, int c) { int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;\n\
+             if (x < a && y < b && z < c) o[z] += 1; }",
+            "threads in global `o`: the kernel is launched with 8 x 8 x 4 threads a block and `a` is at least 1 and \
+             `b` is at least 2 and `c` is at least 1",
+        ),
+        (
+            "__global__ void k(const float *a, float *o, int n) { __shared__ float s[256]; int t = threadIdx.x; float v = 0;\n\
+             for (int b = 0; b < n; b += 256) { s[t] = a[b + t]; __syncthreads(); v += s[255 - t]; } o[t] = v; }",
+            "threads in shared `s`: the kernel is launched with 256 threads a block and `n` is at least 257",
+        ),
+        (
+            "__global__ void k(float *a, int n) { int t = threadIdx.x; if (n > 4) { if (t < 16) __syncthreads(); a[t] = 0;\n\
+             __syncthreads(); } }",
+            "barrier: the kernel is launched with 256 threads a block and `n` is at least 5",
+        ),
+        (
+            "template <typename T> __global__ void k(T *a, int n) { INDEX if (i < n - 1) a[i] = a[i + 1]; }",
+            "threads in global `a`: the kernel is launched with 256 threads a block and `n` is at least 3 and `T` is `float`",
+        ),
+        // A long loop is no reason for large numbers.
+        (
+            "__global__ void k(float *a, int n, int m) { __shared__ float s[256]; int t = threadIdx.x; s[t] = 0;\n\
+             for (int j = 0; j < m; j++) s[t] += a[j * 256 + t]; if (n > 9) a[t] = s[255 - t]; }",
+            "threads in shared `s`: the kernel is launched with 256 threads a block and `n` is at least 10 and \
+             `m` is at least 1",
+        ),
+    ];
+    for (kernel, expected) in cases {
+        assert_eq!(seen(kernel).as_deref(), Some(expected), "{kernel}");
+    }
+}
+
+#[test]
+fn what_hangs_on_how_a_kernel_is_launched_is_not_told() {
+    for kernel in [
+        "__global__ void k(float *a, const float *b, int n) { INDEX if (i < n) a[i] += b[i]; }",
+        // For one thread; for one row of threads; of the first block alone.
+        "__global__ void k(float *a, int n) { for (int i = 0; i < n; i++) a[0] += i; }",
+        "__global__ void k(float *a, int n) { int t = threadIdx.x + threadIdx.y * 0; if (t < n) a[t] = clock(); }",
+        "__global__ void k(float *sum, const float *a) { if (blockIdx.x == 0 && threadIdx.x == 0) *sum += a[0]; }",
+        // All threads store the same.
+        "__global__ void k(float *a, int n) { INDEX if (i < n) a[0] = n; }",
+        // Numbers that tell which element is meant are not chosen, nor what says which of several ways is gone.
+        "__global__ void k(float *a, int from, int to) { INDEX a[from + i] = a[to + i]; }",
+        "__global__ void k(float *a, int mode) { INDEX if (mode == 1) a[i] = a[i + 1]; }",
+        // Halves that do not meet as long as nobody says that they are near each other.
+        "__global__ void k(float *a, int half, int n) { INDEX if (i < half && i + half < n) a[i] += a[i + half]; }",
+        // Steps around the grid.
+        "__global__ void k(float *a, int n) { INDEX for (; i < n; i += gridDim.x * blockDim.x) a[i] *= 2; }",
+        "__global__ void k(float *a, int n, int step) { INDEX for (; i < n; i += step) a[i] *= 2; }",
+        // Blocks store to one element what nobody adds up.
+        "__global__ void k(float *o, const float *a) { if (threadIdx.x == 0) o[0] += 0; o[1 + threadIdx.x] = a[0]; }"
+            .replace("o[0] += 0;", "atomicAdd(&o[0], a[blockIdx.x]);")
+            .as_str(),
+    ] {
+        assert_eq!(seen(kernel), None, "{kernel}");
+    }
+}
+
+#[test]
+fn numbers_that_a_launch_leaves_open_are_chosen() {
+    let text = "int size();\n\
+        __global__ void k(float *a, int n, int m) { INDEX if (i < n - 1) a[i] = a[i + 1]; }\n\
+        void run(float *a) { k<<<16, 128>>>(a, SIZE, 4); }";
+    let shown = |size: &str| {
+        let (runs, _) = runs_and_counts(&text.replace("INDEX", INDEX).replace("SIZE", size));
+        let shown = runs.iter().filter(|run| !run.report.events.is_empty());
+        shown.map(|run| run.assumptions.clone().unwrap_or_default().join("; ")).collect::<Vec<_>>()
+    };
+    assert_eq!(shown("size()"), ["`n` is at least 3"]);
+    assert_eq!(shown("size() * 2"), ["`n` is at least 3"]);
+    assert_eq!(shown("1000"), [""]);
+    assert_eq!(shown("1"), [""; 0]);
+}
