@@ -33,4 +33,5 @@ pub use dialect::in_words_of_hip;
 pub use load::{Program, SourceFile, load, load_texts};
 pub use name::Name;
 pub use project::{DefiningFolder, Project, ProjectOptions};
+pub use resolve::accepts;
 pub use scope::{Evaluate, Scope};

@@ -417,7 +417,7 @@ impl Project {
 }
 
 /// Whether a function can be called with so many arguments, by this declaration of it.
-fn accepts(function: &Function, args: usize) -> bool {
+pub fn accepts(function: &Function, args: usize) -> bool {
     let params = function.params();
     let pack = function.template_params.iter().any(|param| param.pack);
     let required = params.iter().take_while(|param| param.init.is_none()).count();

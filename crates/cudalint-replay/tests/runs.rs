@@ -489,3 +489,42 @@ int main() { Filler<double, 64>::run(); }
         runs(text).iter().map(|run| (run.name.clone(), run.block[0], run.input.buffers[0].bytes)).collect();
     assert_eq!(found, [("fill<double>".to_owned(), 32, Some(512))]);
 }
+
+#[test]
+fn the_kernel_of_a_launch_is_found() {
+    let kernels = "__global__ void k(int n, float *p) { if (threadIdx.x < n) p[threadIdx.x] = 1; }
+__global__ void k(int n, double *p) { if (threadIdx.x < n) p[threadIdx.x] = 2; }
+template <class T> __global__ void t(T *p) { p[threadIdx.x] = 1; }
+template <> __global__ void t(int *p) { p[threadIdx.x] = 2; }
+template <class T> __global__ void u(T *p) { p[threadIdx.x] = 1; }
+";
+    let launched = |body: &str| {
+        let (runs, counts) = runs_and_counts(&format!("{kernels}{body}"));
+        let mut names: Vec<String> = runs.iter().filter(|run| run.launch.is_some()).map(|run| run.name.clone()).collect();
+        names.dedup();
+        (names.join(" "), counts.launches, counts.not_executed.len())
+    };
+    // Of several with one name the one that takes the arguments.
+    assert_eq!(launched("void f(float *a) { k<<<1, 64>>>(8, a); }"), ("k".to_owned(), 1, 0));
+    assert_eq!(launched("void f(float *a, double *b) { k<<<1, 64>>>(8, a); k<<<1, 64>>>(9, b); }").1, 2);
+    assert_eq!(launched("void f(float *a) { t<<<1, 64>>>(a); }"), ("t<float>".to_owned(), 1, 0));
+    assert_eq!(launched("void f(int *a) { t<<<1, 64>>>(a); }").2, 0);
+    // What nobody can tell is left.
+    assert_eq!(launched("void *any(); void f() { k<<<1, 64>>>(8, any()); }").2, 1);
+    assert_eq!(launched("void f() { k<<<1, 64>>>(8, unknown()); }").2, 1);
+    // By a variable.
+    let by_variable = "void f(float *p) { auto v = u<float>; void *args[] = {&p};
+        cudaLaunchKernel((void *)v, dim3(1), dim3(64), args, 0, 0); }";
+    assert_eq!(launched(by_variable), ("u<float>".to_owned(), 1, 0));
+    let by_pointer = "void f(float *p) { void (*v)(float *) = u<float>; (*v)<<<1, 64>>>(p); }";
+    assert_eq!(launched(by_pointer), ("u<float>".to_owned(), 1, 0));
+}
+
+#[test]
+fn a_function_out_of_sight_leaves_the_extents_that_it_is_given() {
+    let text = "__global__ void k(float *p) { p[threadIdx.x] = 1; }
+void f(float *p, int n) { dim3 b = dim3(16, 4, 4); int x = rounded_up(n, b.x); k<<<x, b>>>(p); }
+";
+    let first = &runs(text)[0];
+    assert_eq!((first.block, rests_on(first)), ([16, 4, 4], String::new()));
+}

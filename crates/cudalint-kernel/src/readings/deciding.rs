@@ -58,7 +58,9 @@ pub fn pointers(code: &Code) -> Vec<Given> {
     let Some(kernel) = code.functions.first() else { return Vec::new() };
     let mut found: Vec<Given> = Vec::new();
     for ((variable, leaf), site) in &flow.read_at {
-        let Some(Ty::Aggregate(layout)) = kernel.variables.get(*variable).map(|variable| &variable.ty) else { continue };
+        let Some(Ty::Aggregate(layout)) = kernel.variables.get(*variable).map(|variable| &variable.ty) else {
+            continue;
+        };
         if let Some(leaf) = layout.leaves.get(usize::from(*leaf)).filter(|leaf| leaf.ty == Ty::Pointer) {
             found.push(Given { parameter: variable.index(), member: Some((leaf.offset, *site)) });
         }
@@ -129,7 +131,8 @@ impl<'c> Flow<'c> {
             }
             Expr::Call(callee, arguments) => self.calls.entry(*callee).or_default().push((function, arguments)),
             kind if function.index() == 0 => {
-                if let Some((0, variable, Some(leaf))) = self.part(function, kind, 0).map(|(f, v, l)| (f.index(), v, l)) {
+                if let Some((0, variable, Some(leaf))) = self.part(function, kind, 0).map(|(f, v, l)| (f.index(), v, l))
+                {
                     self.read_at.entry((variable, leaf)).or_insert(node.site);
                 }
             }

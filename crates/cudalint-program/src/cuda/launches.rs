@@ -58,12 +58,12 @@ impl Lowerer<'_> {
         Some(self.push(Expr::Launch(Box::new(launch)), span))
     }
 
-    /// The name of a kernel under casts and `&`.
+    /// The name of a kernel, or of a variable that holds it, under casts and `&`.
     fn kernel_name(&self, mut id: ExprId) -> Option<ExprId> {
         for _ in 0..8 {
             match &self.module.exprs.get(id)?.kind {
                 Expr::Cast { value, .. } | Expr::AddressOf(value) => id = *value,
-                Expr::Name { .. } => return Some(id),
+                Expr::Name { .. } | Expr::Local(_) => return Some(id),
                 // Keeps the commas of a kernel's template arguments out of a macro's.
                 Expr::Call { callee, args } => match (&self.module.exprs.get(*callee)?.kind, args.as_slice()) {
                     (Expr::Name { path, .. }, [kernel])

@@ -42,6 +42,11 @@ impl Guess {
         Self { block, other: None, small: block, stated: false, launched: true, axes }
     }
 
+    /// Whether the kernel states the block, or a launch in sight has it.
+    pub const fn is_given(&self) -> bool {
+        self.stated || self.launched
+    }
+
     /// As many threads, which were in one row, in one column.
     fn with_one_column(self) -> Self {
         let turn = |[x, y, z]: [u32; 3]| [y, x, z];
@@ -52,7 +57,13 @@ impl Guess {
     pub fn in_one_row(&self) -> Self {
         let [x, y, _] = self.block;
         let other = self.other.map(|_| [64, 1, 1]);
-        Self { block: [x.saturating_mul(y), 1, 1], other, small: [32, 1, 1], axes: [true, false, false], ..self.clone() }
+        Self {
+            block: [x.saturating_mul(y), 1, 1],
+            other,
+            small: [32, 1, 1],
+            axes: [true, false, false],
+            ..self.clone()
+        }
     }
 
     /// The assumption that it is; nothing where that is a fact.
@@ -187,9 +198,8 @@ pub(super) fn bare_launch(
             continue;
         }
         let members = pointers.iter().filter(|(given, _)| given.parameter == number);
-        let fields: Vec<(u64, Argument)> = members
-            .filter_map(|(given, name)| Some((u64::from(given.member?.0), memory(name))))
-            .collect();
+        let fields: Vec<(u64, Argument)> =
+            members.filter_map(|(given, name)| Some((u64::from(given.member?.0), memory(name)))).collect();
         arguments.push(if fields.is_empty() { Argument::Unknown } else { Argument::Record(fields) });
     }
     let launch = LaunchInput { grid: [0, 0, 0], block, dynamic_shared: None, cooperative: None, arguments, buffers };

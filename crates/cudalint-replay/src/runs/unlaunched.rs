@@ -73,7 +73,8 @@ impl Module<'_> {
                 continue;
             }
             let is_it = |ty: TypeId| matches!(unqualified(types, ty), Some(Type::Named { path, .. }) if path.last() == Some(&param.name));
-            let points = |local: &Variable| matches!(unqualified(types, local.ty), Some(Type::Pointer(to)) if is_it(*to));
+            let points =
+                |local: &Variable| matches!(unqualified(types, local.ty), Some(Type::Pointer(to)) if is_it(*to));
             if param.pack || param.value_type.is_some() || !function.params().iter().any(points) {
                 return None;
             }
@@ -116,7 +117,8 @@ impl Module<'_> {
             let subject = Subject { code: &code, guess: &guess, numbers: &numbers };
             if let Some(found) = self.with_numbers(&subject, &launch, Rest::Numbers) {
                 (text, report.events, bindings, launch) = (found.text, found.events, found.bindings, found.launch);
-            } else if let Some((said, shown)) = self.guessed_with_answer(&code, &guess, &launch, &report.coverage.open) {
+            } else if let Some((said, shown)) = self.guessed_with_answer(&code, &guess, &launch, &report.coverage.open)
+            {
                 text = format!("{text} so that {said}");
                 report.events = shown;
             } else {
@@ -161,8 +163,10 @@ impl Module<'_> {
     pub(super) fn with_open_numbers(&mut self, kernel: FunctionId) {
         let Some(runs) = self.runs.get(&kernel) else { return };
         let in_sight = |run: &KernelRun| run.launch.is_some() && run.basis != Basis::GuessedBlock;
-        let Some((binding, run)) =
-            runs.iter().find(|(_, run)| in_sight(run) && run.assumptions.is_none()).cloned() else { return };
+        let Some((binding, run)) = runs.iter().find(|(_, run)| in_sight(run) && run.assumptions.is_none()).cloned()
+        else {
+            return;
+        };
         let others: Vec<LaunchInput> = runs.iter().map(|(_, run)| run.input.clone()).collect();
         let Some(code) = self.code(kernel, &binding) else { return };
         let mut numbers = self.named(&code, deciding::deciding(&code));
@@ -221,6 +225,11 @@ impl Module<'_> {
         rest: Rest,
         mut events: Vec<report::Event>,
     ) -> Vec<report::Event> {
+        // It is made for blocks that stay within its shared arrays.
+        let made_for = |event: &report::Event| !matches!(&event.kind, report::EventKind::OutOfBounds { object, .. } if is_shared(object));
+        if !guess.is_given() && !events.iter().all(made_for) {
+            return Vec::new();
+        }
         events.retain(|event| guess.admits(event, rest));
         let others = guess.other.map(|other| (other, false)).into_iter().chain([(guess.small, true)]);
         for (block, global_alone) in others {
@@ -245,12 +254,7 @@ impl Module<'_> {
     }
 
     /// What shows where numbers that decide what threads do are chosen.
-    fn with_numbers(
-        &mut self,
-        subject: &Subject<'_>,
-        launch: &LaunchInput,
-        rest: Rest,
-    ) -> Option<Found> {
+    fn with_numbers(&mut self, subject: &Subject<'_>, launch: &LaunchInput, rest: Rest) -> Option<Found> {
         let Subject { code, guess, numbers } = *subject;
         if numbers.is_empty() && rest == Rest::Numbers {
             return None;
@@ -277,6 +281,10 @@ impl Module<'_> {
         let least =
             self.least(&wanted, alike.clone(), |this, values| Some(this.tried(code, &given(values), rest)?.events));
         self.operations_left = left;
+        if least.contains(&Some(SIZE)) {
+            // It is not known why smaller ones do not do: the words would say too much.
+            return None;
+        }
         let mut words = vec![guess.text(launch.grid)];
         let mut bindings = Vec::new();
         for ((_, name), value) in numbers.iter().zip(&least) {
@@ -420,6 +428,10 @@ fn is_open(input: &LaunchInput, given: &Given) -> bool {
         (Some(Argument::Record(fields)), Some((offset, _))) => !fields.iter().any(|(at, _)| *at == u64::from(offset)),
         _ => false,
     }
+}
+
+const fn is_shared(object: &report::Object) -> bool {
+    matches!(object.kind, report::ObjectKind::Shared | report::ObjectKind::DynamicShared)
 }
 
 /// Whether an event is a race in memory that all blocks see.

@@ -5,18 +5,24 @@ use crate::facts::{Amount, EventKind, Extent3, LaunchArgument, LaunchFact, Launc
 use crate::memory::{Key, Place, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
-use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, LocalId, ModuleId};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
+use cudalint_program::{Name, Scope, accepts};
 use cudalint_syntax::Span;
 use std::sync::Arc;
 
 impl<'p> Walker<'p> {
     /// A launch expression.
     pub fn launch(&mut self, id: ExprId, launch: &'p LaunchExpr) -> Out {
-        let (kernel, env) = self.kernel_of(launch);
+        let (mut kernel, mut env) = self.kernel_of(launch);
         let config = self.configuration(launch);
         let args = self.launch_arguments(launch);
+        if kernel.is_none() && (launch.chevron || launch.attributes.is_some()) {
+            let types: Vec<Ty> = args.iter().map(|(_, out)| out.ty.decayed()).collect();
+            if let Some(chosen) = self.overloaded_kernel(launch, &types) {
+                (kernel, env) = (Some(chosen.0), chosen.1);
+            }
+        }
         let env = match kernel {
             Some((module, function)) => {
                 let mut env = env;
@@ -118,8 +124,9 @@ impl<'p> Walker<'p> {
     /// The kernel that a launch means, with the template arguments written.
     fn kernel_of(&mut self, launch: &'p LaunchExpr) -> (Option<(ModuleId, FunctionId)>, TypeEnv) {
         let inner = self.without_casts(launch.kernel);
+        // `(*kernel)` and `&kernel` are the kernel.
         let inner = match self.kind(inner) {
-            Some(Expr::AddressOf(value)) => *value,
+            Some(Expr::AddressOf(value) | Expr::Deref(value)) => self.without_casts(*value),
             _ => inner,
         };
         if let Some(Expr::Name { path, targs }) = self.kind(inner) {
@@ -137,6 +144,47 @@ impl<'p> Walker<'p> {
             return (Some((*module, *function)), env.clone());
         }
         (None, TypeEnv::default())
+    }
+
+    /// The one of several kernels of a name that takes arguments of these types: an overload that is no template before one that is,
+    /// and a template itself where no specialization is for just these types.
+    fn overloaded_kernel(&mut self, launch: &'p LaunchExpr, args: &[Ty]) -> Option<((ModuleId, FunctionId), TypeEnv)> {
+        let Some(Expr::Name { path, targs }) = self.kind(self.without_casts(launch.kernel)) else { return None };
+        if args.contains(&Ty::Unknown) {
+            return None;
+        }
+        let candidates = self.project.overloads(self.module_id(), &self.scope(), path);
+        let mut best: Option<(u32, (ModuleId, FunctionId), TypeEnv)> = None;
+        let mut several = false;
+        for &(module, id) in candidates.iter().take(MOST_OVERLOADS) {
+            let Some(function) = self.project.function_at(module, id) else { continue };
+            if !function.space.global || function.body.is_none() || !accepts(function, args.len()) {
+                continue;
+            }
+            let mut env = self.explicit_env(module, id, targs);
+            Scope::open(self.project, module, None, &env.clone()).complete(module, function, &mut env, args);
+            let template = !function.template_params.is_empty();
+            let fits: Option<u32> = function
+                .params()
+                .iter()
+                .zip(args)
+                .map(|(param, arg)| {
+                    let param = self.resolve_in(module, function, &env, param.ty);
+                    fit(param.value(), arg).filter(|fit| *fit == EXACT || !function.is_specialization)
+                })
+                .sum();
+            let Some(fits) = fits else { continue };
+            let rank = 4 * fits + if function.is_specialization { 2 } else { u32::from(!template) };
+            match &best {
+                Some((known, ..)) if *known > rank => {}
+                Some((known, ..)) if *known == rank => several = true,
+                _ => {
+                    best = Some((rank, (module, id), env));
+                    several = false;
+                }
+            }
+        }
+        best.filter(|_| !several).map(|(_, kernel, env)| (kernel, env))
     }
 
     /// Arguments with their expressions; those of `cudaLaunchKernel` are looked up behind its array of addresses.
@@ -316,6 +364,29 @@ const EXTENTS: [&str; 2] = ["gridDim", "blockDim"];
 /// Whether a type that is out of sight is the configuration of a launch.
 pub(super) fn is_launch_config(name: &str) -> bool {
     ["cudaLaunchConfig_t", "cudaLaunchConfig_st"].contains(&name)
+}
+
+/// Most kernels of one name that are compared.
+const MOST_OVERLOADS: usize = 64;
+
+/// An argument of just the parameter's type.
+const EXACT: u32 = 3;
+
+/// How well an argument suits a parameter; none where it does not at all.
+fn fit(param: &Ty, arg: &Ty) -> Option<u32> {
+    if param == arg {
+        return Some(EXACT);
+    }
+    let number = |ty: &Ty| matches!(ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Enum { .. });
+    match (param, arg) {
+        // A template's own.
+        (Ty::Unknown, _) => Some(1),
+        (Ty::Pointer(to), Ty::Pointer(from)) if **to == Ty::Void || **to == Ty::Unknown || **from == Ty::Void => {
+            Some(1)
+        }
+        (param, arg) if number(param) && number(arg) => Some(1),
+        _ => None,
+    }
 }
 
 fn unknown_extent(span: Span) -> Extent3 {

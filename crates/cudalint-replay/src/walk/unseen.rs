@@ -119,6 +119,7 @@ impl<'p> Walker<'p> {
             let literal = exprs.get(index).is_none_or(|expr| !self.is_lvalue(*expr));
             if !by_value
                 && !literal
+                && !exprs.get(index).is_some_and(|expr| self.is_extent(*expr, &out.ty))
                 && let Some(place) = &out.place
             {
                 let place = place.clone();
@@ -127,6 +128,13 @@ impl<'p> Walker<'p> {
             }
         }
         self.memory.forget_escaped();
+    }
+
+    /// Whether an argument is a member of a `dim3`, by its name and type: sizes of grids and blocks are computed from such, and
+    /// nobody takes one by reference to change it.
+    fn is_extent(&self, expr: ExprId, ty: &Ty) -> bool {
+        let member = |name: &Name| ["x", "y", "z"].contains(&name.as_str());
+        *ty == Ty::UINT && matches!(self.kind(expr), Some(Expr::Member { name, .. }) if member(name))
     }
 
     /// Code out of sight gets a value: what it points to may change from now on.

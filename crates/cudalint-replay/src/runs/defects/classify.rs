@@ -37,9 +37,8 @@ pub(super) fn classify(own: Executed<'_>, event: &Event, group: Group) -> Option
         EventKind::Race { scope, .. } => {
             let (defect, formula) = of_race(own, &race(event)?, group);
             // Of two blocks that nobody launches only an update that gets lost is believed.
-            let believed = own.run.basis != Basis::GuessedBlock
-                || *scope != RaceScope::Grid
-                || defect == Defect::ReadModifyWrite;
+            let believed =
+                own.run.basis != Basis::GuessedBlock || *scope != RaceScope::Grid || defect == Defect::ReadModifyWrite;
             return believed.then_some((defect, formula));
         }
         EventKind::CrowdedUpdate { .. } => Defect::ReadModifyWrite,
