@@ -500,7 +500,8 @@ template <class T> __global__ void u(T *p) { p[threadIdx.x] = 1; }
 ";
     let launched = |body: &str| {
         let (runs, counts) = runs_and_counts(&format!("{kernels}{body}"));
-        let mut names: Vec<String> = runs.iter().filter(|run| run.launch.is_some()).map(|run| run.name.clone()).collect();
+        let mut names: Vec<String> =
+            runs.iter().filter(|run| run.launch.is_some()).map(|run| run.name.clone()).collect();
         names.dedup();
         (names.join(" "), counts.launches, counts.not_executed.len())
     };

@@ -10,7 +10,7 @@ use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
 use super::{Basis, KernelRun, report};
 use crate::facts::LaunchSpelling;
 use crate::quantity::assume;
-use cudalint_kernel::code::VariableId;
+use cudalint_kernel::code::{ObjectSpace, StaticObject, VariableId};
 use cudalint_kernel::python::Specialization;
 use cudalint_kernel::readings::block::block_axes;
 use cudalint_kernel::readings::deciding::{self, Given};
@@ -96,6 +96,10 @@ impl Module<'_> {
         types: Option<&str>,
     ) -> Option<KernelRun> {
         let code = self.code(kernel, made_for)?;
+        let sized = |object: &StaticObject| object.space != ObjectSpace::Shared || object.bytes.is_some();
+        if types.is_some() && !code.objects.iter().all(sized) {
+            return None;
+        }
         let mut guess = guess(&code)?;
         let pointers = self.named(&code, deciding::pointers(&code));
         let (mut launch, buffers) = bare_launch(&code, guess.block, &pointers)?;
@@ -107,12 +111,13 @@ impl Module<'_> {
             report = self.spend(&code, &launch, most);
         }
         let events = std::mem::take(&mut report.events);
+        let fits = fits(&guess, &events);
         report.events = self.confirmed(&code, &guess, &launch, Rest::Nothing, events);
         let mut text = guess.text(launch.grid);
         let mut bindings = Vec::new();
         // What is not known of types is not known of what they make of shared memory.
         let settled = function.template_params.iter().all(|param| made_for.env.get(&param.name).is_some_and(is_bound));
-        if report.events.is_empty() && settled {
+        if report.events.is_empty() && settled && fits {
             let numbers = self.named(&code, deciding::deciding(&code));
             let subject = Subject { code: &code, guess: &guess, numbers: &numbers };
             if let Some(found) = self.with_numbers(&subject, &launch, Rest::Numbers) {
@@ -225,9 +230,7 @@ impl Module<'_> {
         rest: Rest,
         mut events: Vec<report::Event>,
     ) -> Vec<report::Event> {
-        // It is made for blocks that stay within its shared arrays.
-        let made_for = |event: &report::Event| !matches!(&event.kind, report::EventKind::OutOfBounds { object, .. } if is_shared(object));
-        if !guess.is_given() && !events.iter().all(made_for) {
+        if !fits(guess, &events) {
             return Vec::new();
         }
         events.retain(|event| guess.admits(event, rest));
@@ -428,6 +431,12 @@ fn is_open(input: &LaunchInput, given: &Given) -> bool {
         (Some(Argument::Record(fields)), Some((offset, _))) => !fields.iter().any(|(at, _)| *at == u64::from(offset)),
         _ => false,
     }
+}
+
+/// Whether a kernel may be made for a block: it stays within its shared arrays there.
+fn fits(guess: &Guess, events: &[report::Event]) -> bool {
+    let leaves = |event: &report::Event| matches!(&event.kind, report::EventKind::OutOfBounds { object, .. } if is_shared(object));
+    guess.is_given() || !events.iter().any(leaves)
 }
 
 const fn is_shared(object: &report::Object) -> bool {
