@@ -11,7 +11,8 @@
 //!
 //! **What is unknown stays silent.** A value is known or it is not; a lane is surely active, perhaps active, or off. An
 //! event is reported only where every lane it names is surely active and every address is known. What could not be
-//! read (a damaged statement, a call out of sight) makes values unknown and lanes only may-active; it never makes an event.
+//! read (a damaged statement) makes values unknown and lanes only may-active, a call out of sight makes unknown what it may have
+//! written; neither makes an event.
 
 pub mod code;
 mod execute;
