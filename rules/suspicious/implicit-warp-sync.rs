@@ -16,5 +16,8 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let why = "and nothing keeps the lanes of a warp in step";
     let mut finding = races::finding(&RULE, context, shown, why)?;
     finding.help = Some(parts::warp_help(shown.run));
+    if context.project.has_lanes_in_step(context.id) {
+        parts::only_possible(&mut finding);
+    }
     Some(finding)
 }

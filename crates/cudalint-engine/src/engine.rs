@@ -169,6 +169,7 @@ impl Engine {
                 let builds = makefiles::read(group.root.as_deref(), &group.sources);
                 let whole = group.root.iter().filter(|_| shares_heap);
                 reading.options.sharing_folders = builds.sharing.iter().chain(whole).map(|it| shown(it)).collect();
+                reading.options.in_step_folders = builds.in_step.iter().map(|it| shown(it)).collect();
                 let defining = builds.defining.into_iter();
                 reading.options.defining_folders =
                     defining.map(|(folder, names)| DefiningFolder { folder: shown(&folder), names }).collect();

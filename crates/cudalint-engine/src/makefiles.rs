@@ -1,5 +1,5 @@
 //! What the build files around the sources say: flags of `nvc++` that make memory of the heap the device's, too, and the
-//! macros that builds may define.
+//! macros that builds may define, and devices.
 
 use crate::compile_commands::makes_heap_shared;
 use crate::project::Source;
@@ -19,6 +19,8 @@ const LISTS: [&str; 3] = ["add_compile_definitions(", "target_compile_definition
 pub struct Builds {
     /// Folders whose builds make memory of the heap the device's, too.
     pub sharing: Vec<PathBuf>,
+    /// Folders whose builds make code for devices before `sm_70` alone.
+    pub in_step: Vec<PathBuf>,
     /// Folders whose builds may define macros, with the names of these.
     pub defining: Vec<(PathBuf, FxHashSet<String>)>,
 }
@@ -38,6 +40,10 @@ pub fn read(root: Option<&Path>, sources: &[Source]) -> Builds {
             if texts.iter().any(|text| shares_heap(text)) {
                 builds.sharing.push(folder.to_owned());
             }
+            let old: Vec<bool> = texts.iter().filter_map(|text| is_for_old_devices(text)).collect();
+            if !old.is_empty() && old.iter().all(|old| *old) {
+                builds.in_step.push(folder.to_owned());
+            }
             let names: FxHashSet<String> = texts.iter().flat_map(|text| macros(text)).map(str::to_owned).collect();
             if !names.is_empty() {
                 builds.defining.push((folder.to_owned(), names));
@@ -55,6 +61,26 @@ fn without_comments(text: &str) -> String {
 fn shares_heap(text: &str) -> bool {
     let ends = |letter: char| letter.is_whitespace() || "\"'();>".contains(letter);
     (text.contains("-stdpar") || text.contains("-gpu=")) && text.split(ends).any(makes_heap_shared)
+}
+
+/// Whether a build file makes machine code for devices before `sm_70` alone, and nothing that a driver could translate for newer
+/// ones: each `-code=` names such devices. `None` where it names no device.
+fn is_for_old_devices(text: &str) -> Option<bool> {
+    const IN_STEP_BEFORE: u32 = 70;
+    let ends = |letter: char| letter.is_whitespace() || "\"'();>]".contains(letter);
+    let devices = |after: &str| after.split(ends).next().unwrap_or("").trim_matches(['[', '\\']).to_owned();
+    let codes: Vec<String> =
+        text.match_indices("code=").filter_map(|(at, word)| Some(devices(text.get(at + word.len()..)?))).collect();
+    let is_old = |device: &str| {
+        device
+            .strip_prefix("sm_")
+            .and_then(|number| number.parse().ok())
+            .is_some_and(|number: u32| number < IN_STEP_BEFORE)
+    };
+    // `-arch=sm_60` alone keeps what a driver translates.
+    let named = text.contains("sm_") || text.contains("CUDA_ARCHITECTURES");
+    let whole = !text.contains("arch=sm_") && !text.contains("-arch sm_") && !text.contains("CUDA_ARCHITECTURES");
+    named.then(|| whole && !codes.is_empty() && codes.iter().all(|code| code.split(',').all(is_old)))
 }
 
 /// The macros that a build file names in `-DNAME`, `-D NAME=1` and the lists of `CMake`. Under which options of the build they
@@ -81,7 +107,7 @@ fn name(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::macros;
+    use super::{is_for_old_devices, macros};
 
     #[test]
     fn macros_of_makefiles_and_of_cmake_are_named() {
@@ -90,5 +116,21 @@ mod tests {
         let text = "target_compile_definitions(app PRIVATE TILE=16\n  $<$<CONFIG:Debug>:CHECKED>)\n";
         let found: Vec<&str> = macros(text).collect();
         assert!(found.contains(&"TILE") && found.contains(&"CHECKED"), "{found:?}");
+    }
+
+    #[test]
+    fn devices_whose_lanes_run_in_step() {
+        for (text, expected) in [
+            ("NVCFLAGS += -code=sm_11,sm_13 -arch=compute_11\n", Some(true)),
+            ("-gencode arch=compute_35,code=sm_35 \\\n", Some(true)),
+            ("-gencode arch=compute_35,code=[sm_35,compute_35]\n", Some(false)),
+            ("-code=sm_35\n-gencode arch=compute_70,code=sm_70\n", Some(false)),
+            ("-arch=sm_35\n", Some(false)),
+            ("-code=sm_$(SM)\n", Some(false)),
+            ("set(CMAKE_CUDA_ARCHITECTURES 35)\n", Some(false)),
+            ("-O3\n", None),
+        ] {
+            assert_eq!(is_for_old_devices(text), expected, "{text}");
+        }
     }
 }

@@ -49,6 +49,8 @@ pub struct ProjectOptions {
     pub local_packages: LocalPackages,
     /// Folders, written as the files' paths are, whose build makes memory of the heap the device's, too.
     pub sharing_folders: Vec<String>,
+    /// Folders whose build makes code for devices alone on which the lanes of a warp run in step.
+    pub in_step_folders: Vec<String>,
     /// Folders whose build files may define macros.
     pub defining_folders: Vec<DefiningFolder>,
     /// Whether the trees stay when the program is made: those who edit text go by them.
@@ -82,6 +84,8 @@ pub struct Project {
     pub(crate) has_hip: bool,
     /// See [`ProjectOptions::sharing_folders`].
     pub(crate) sharing_folders: Vec<String>,
+    /// See [`ProjectOptions::in_step_folders`].
+    in_step_folders: Vec<String>,
     pub(crate) tables: Tables,
     pub(crate) python: PythonModules,
     /// Where host code hands symbols to the runtime: stretches of text, found when first asked for.
@@ -111,6 +115,7 @@ impl Project {
         }
         let mut project = Self { includes, macros, build: Arc::clone(&options.build), ..Self::default() };
         project.sharing_folders.clone_from(&options.sharing_folders);
+        project.in_step_folders.clone_from(&options.in_step_folders);
         for source in sources {
             let id = project.modules.next_key();
             project.has_hip |= source.module.for_hip;
@@ -121,6 +126,11 @@ impl Project {
         }
         project.sort_crowds();
         project
+    }
+
+    /// Whether a module is only built for devices on which the lanes of a warp run in step: those before `sm_70`.
+    pub fn has_lanes_in_step(&self, id: ModuleId) -> bool {
+        self.in_step_folders.iter().any(|folder| is_below(self.path(id), folder))
     }
 
     /// The ids of all modules, in order.

@@ -318,6 +318,28 @@ int main() {
 }
 
 #[test]
+fn lanes_of_devices_that_a_makefile_names() {
+    let text = "__global__ void sum(int *to) {
+    __shared__ volatile int parts[64];
+    int t = threadIdx.x;
+    parts[t] = to[t];
+    __syncthreads();
+    if (t < 16) parts[t] += parts[t + 16];
+    if (t < 8) parts[t] += parts[t + 8];
+    to[t] = parts[0];
+}
+void run(int *to) { sum<<<1, 64>>>(to); }
+";
+    for (flags, found) in [("-arch=sm_35", true), ("-code=sm_35 -arch=compute_35", false)] {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("a.cu", text.as_bytes());
+        sandbox.write("Makefile", format!("a: a.cu\n\tnvcc {flags} a.cu\n").as_bytes());
+        let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "a.cu"]);
+        assert_eq!(ran.stdout.contains("in step"), found, "{flags}: {ran:?}");
+    }
+}
+
+#[test]
 fn macros_in_front_of_kernels_hide_none() {
     let body = "{ __shared__ float s[256]; int t = threadIdx.x; s[t] = d[t]; d[t] = s[255 - t]; }";
     let cases = [
