@@ -8,6 +8,8 @@ use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::{AccessFault, Object, Space};
 use cudalint_findings::{Finding, Label, Shows};
 use cudalint_replay::facts::{Event, EventKind, LaunchSpelling, Site};
+use cudalint_replay::runs::KernelRun;
+use cudalint_replay::runs::report::{EventKind as KernelEventKind, ObjectKind};
 
 /// The rule.
 pub static RULE: Rule = rule!("dynamic-shared-size-too-small", Correctness, Memcheck)
@@ -68,7 +70,18 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let summary = launch.kernel_summary.as_ref()?;
     let array = summary.dynamic_shared.iter().find(|array| array.used.is_some())?;
     let is_off = |parameter: &u32| launch.args.get(*parameter as usize).and_then(|arg| known(&arg.amount)) == Some(0);
-    if array.asked.iter().any(is_off) {
+    let touched = |seen: &KernelEventKind| {
+        let object = match seen {
+            KernelEventKind::OutOfBounds { object, .. } | KernelEventKind::Misaligned { object, .. } => object,
+            _ => return false,
+        };
+        object.kind == ObjectKind::DynamicShared
+    };
+    // With the arguments of this launch all threads were followed, and none came to the array.
+    let unused = |run: &KernelRun| {
+        run.launch == Some(event.site) && run.is_whole() && !run.report.events.iter().any(|seen| touched(&seen.kind))
+    };
+    if array.asked.iter().any(is_off) || context.facts.runs.iter().any(unused) {
         return None;
     }
     let mut assumed = assumptions([&event.assumptions, &launch.shared.assumptions]);

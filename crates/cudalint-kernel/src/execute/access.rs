@@ -212,7 +212,7 @@ impl Machine<'_> {
             memory.forgotten = stamp;
             memory.may_be_written = true;
             if let Some(local) = &mut memory.local {
-                local.fill(Val::unknown());
+                local.forget();
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::access::unknown_of;
 use super::lanes::OFF;
 use super::machine::{EXIT_MAYBE, EXIT_SURE, Machine};
-use super::memory::LocalCells;
+use super::memory::{LocalCells, Meaning};
 use super::state::{Frame, Slot};
 use super::value::{Data, Val, object_of};
 use crate::code::{Effect, ExprId, FunctionId, Ty, VariableId};
@@ -186,18 +186,19 @@ impl Machine<'_> {
         match (&info.ty, &value.data) {
             (Ty::Aggregate(layout), Data::Aggregate(parts)) if !layout.leaves.is_empty() => {
                 let grain = layout.leaves.iter().filter_map(|leaf| leaf.ty.bytes()).min().unwrap_or(1).max(1);
-                local.make(grain, (bytes / grain) as usize, Val::unknown());
+                local.make(grain, (bytes / grain) as usize, Val::unknown(), Meaning::Unsigned);
                 for (leaf, part) in layout.leaves.iter().zip(parts.iter()) {
                     if let Some(bytes) = leaf.ty.bytes() {
-                        local.change(i64::from(leaf.offset), bytes, |cell| *cell = part.clone());
+                        let meaning = Meaning::of(&leaf.ty);
+                        local.change(i64::from(leaf.offset), bytes, meaning, |cell| *cell = part.clone());
                     }
                 }
             }
             (Ty::Aggregate(_) | Ty::Opaque { .. } | Ty::Void, _) => {
-                local.make(1, bytes.min(4096) as usize, Val::unknown());
+                local.make(1, bytes.min(4096) as usize, Val::unknown(), Meaning::Unsigned);
             }
             _ => {
-                local.make(bytes.max(1), 1, value.clone());
+                local.make(bytes.max(1), 1, value.clone(), Meaning::of(&info.ty));
             }
         }
     }

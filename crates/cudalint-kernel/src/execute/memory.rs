@@ -3,6 +3,7 @@
 use super::lanes::Mask;
 use super::shadow::Cells;
 use super::value::{Data, Shape, Val};
+use crate::code::Ty;
 use crate::report::{Object, ObjectKind, Site};
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,6 +23,51 @@ pub(super) enum Initial {
     Integers(u8, Arc<[i64]>),
 }
 
+/// What the bits of a stored value mean: who reads them as something else gets another value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Signed,
+    Unsigned,
+    /// A floating-point number, whatever its size.
+    Real,
+    Address,
+}
+
+impl Meaning {
+    pub(super) const fn of(ty: &Ty) -> Self {
+        match ty {
+            Ty::Float { .. } => Self::Real,
+            Ty::Pointer => Self::Address,
+            Ty::Int { signed: true, .. } => Self::Signed,
+            _ => Self::Unsigned,
+        }
+    }
+}
+
+/// A value in memory of a thread.
+#[derive(Clone)]
+struct Held {
+    value: Val,
+    meaning: Meaning,
+}
+
+impl Held {
+    const fn plain(value: Val) -> Self {
+        Self { value, meaning: Meaning::Unsigned }
+    }
+
+    /// To be changed by a store of something with this meaning: what was there of another kind is not known beside it.
+    fn changed(&mut self, meaning: Meaning, change: impl FnOnce(&mut Val)) {
+        if self.meaning != meaning {
+            if !matches!(self.value.data, Data::Undefined) {
+                self.value = Val::unknown();
+            }
+            self.meaning = meaning;
+        }
+        change(&mut self.value);
+    }
+}
+
 /// Most values of several pieces that one variable is followed for.
 const MOST_WIDE: usize = 64;
 
@@ -32,12 +78,12 @@ pub(super) struct LocalCells {
     /// How many pieces there are; 0 where nobody has touched the variable, or it is too large to follow or of unknown size.
     pieces: usize,
     /// The first pieces.
-    cells: Vec<Val>,
+    cells: Vec<Held>,
     /// What all others hold.
-    rest: Val,
+    rest: Held,
     /// Values that take several pieces, a pointer beside integers: the first piece, how many, and the value. Their pieces
     /// by themselves are unknown.
-    wide: Vec<(usize, usize, Val)>,
+    wide: Vec<(usize, usize, Held)>,
     /// Lanes for which it was made.
     pub(super) lanes: u32,
 }
@@ -45,17 +91,17 @@ pub(super) struct LocalCells {
 impl LocalCells {
     /// Made for so many lanes; nobody has touched it.
     pub(super) const fn new(lanes: u32) -> Self {
-        let rest = Val { data: Data::Undefined, shape: Shape::Other, wrapped: None };
+        let rest = Held::plain(Val { data: Data::Undefined, shape: Shape::Other, wrapped: None });
         Self { grain: 1, pieces: 0, cells: Vec::new(), rest, wide: Vec::new(), lanes }
     }
 
     /// Of so many pieces that all hold the same.
-    pub(super) fn make(&mut self, grain: u32, pieces: usize, value: Val) {
+    pub(super) fn make(&mut self, grain: u32, pieces: usize, value: Val, meaning: Meaning) {
         self.grain = grain;
         self.pieces = pieces;
         self.cells.clear();
         self.wide.clear();
-        self.rest = value;
+        self.rest = Held { value, meaning };
     }
 
     /// Makes the pieces smaller. What they hold takes several of them from now on.
@@ -63,15 +109,16 @@ impl LocalCells {
         let each = (self.grain / grain.max(1)) as usize;
         let cells = std::mem::take(&mut self.cells);
         let wide = std::mem::take(&mut self.wide);
-        let hidden = |cell: &Val| if matches!(cell.data, Data::Undefined) { cell.clone() } else { Val::unknown() };
+        let undefined = |cell: &Held| matches!(cell.value.data, Data::Undefined);
+        let hidden = |cell: &Held| if undefined(cell) { cell.clone() } else { Held::plain(Val::unknown()) };
         self.cells.reserve(cells.len() * each);
         for cell in &cells {
             self.cells.resize(self.cells.len() + each, hidden(cell));
         }
         self.rest = hidden(&self.rest);
-        let whole = cells.into_iter().enumerate().filter(|(_, cell)| !matches!(cell.data, Data::Undefined));
+        let whole = cells.into_iter().enumerate().filter(|(_, cell)| !undefined(cell));
         self.wide = wide.into_iter().map(|(first, count, value)| (first * each, count * each, value)).collect();
-        self.wide.extend(whole.filter(|(_, cell)| !cell.is_unknown()).map(|(at, cell)| (at * each, each, cell)));
+        self.wide.extend(whole.filter(|(_, cell)| !cell.value.is_unknown()).map(|(at, cell)| (at * each, each, cell)));
         self.wide.truncate(MOST_WIDE);
         self.grain = grain;
         self.pieces *= each;
@@ -91,15 +138,15 @@ impl LocalCells {
 
     /// Whether anything was stored in it.
     pub(super) fn is_touched(&self) -> bool {
-        let touched = |cell: &Val| !matches!(cell.data, Data::Undefined);
+        let touched = |cell: &Held| !matches!(cell.value.data, Data::Undefined);
         self.cells.iter().any(touched) || (self.cells.len() < self.pieces && touched(&self.rest))
     }
 
-    /// Gives all pieces one value.
-    pub(super) fn fill(&mut self, value: Val) {
+    /// Nothing is known of any piece.
+    pub(super) fn forget(&mut self) {
         self.cells.clear();
         self.wide.clear();
-        self.rest = value;
+        self.rest = Held::plain(Val::unknown());
     }
 
     /// Which pieces these bytes are, where they are whole ones.
@@ -112,24 +159,26 @@ impl LocalCells {
         (count > 0 && first.checked_add(count)? <= self.pieces).then_some((first, count))
     }
 
-    /// What these bytes hold; `None` where they are not followed as one value.
-    pub(super) fn read(&self, offset: i64, bytes: u32) -> Option<&Val> {
+    /// What these bytes hold, and what it was stored as; `None` where they are not followed as one value.
+    pub(super) fn read(&self, offset: i64, bytes: u32) -> Option<(&Val, Meaning)> {
         let (first, count) = self.pieces_of(offset, bytes)?;
-        if count == 1 {
-            return Some(self.cells.get(first).unwrap_or(&self.rest));
-        }
-        self.wide.iter().find(|(at, pieces, _)| *at == first && *pieces == count).map(|(_, _, value)| value)
+        let held = if count == 1 {
+            self.cells.get(first).unwrap_or(&self.rest)
+        } else {
+            &self.wide.iter().find(|(at, pieces, _)| *at == first && *pieces == count)?.2
+        };
+        Some((&held.value, held.meaning))
     }
 
     /// Changes what these bytes hold.
-    pub(super) fn change(&mut self, offset: i64, bytes: u32, change: impl FnOnce(&mut Val)) {
+    pub(super) fn change(&mut self, offset: i64, bytes: u32, meaning: Meaning, change: impl FnOnce(&mut Val)) {
         let Some((first, count)) = self.pieces_of(offset, bytes) else {
             self.blur(offset, i64::from(bytes));
             return;
         };
         if count == 1 {
             if let Some(cell) = self.get_mut(first) {
-                change(cell);
+                cell.changed(meaning, change);
             }
             return;
         }
@@ -137,19 +186,19 @@ impl LocalCells {
         let mut value = if let Some(known) = known {
             self.wide.swap_remove(known).2
         } else {
-            let undefined = |piece: usize| matches!(self.cells.get(piece).unwrap_or(&self.rest).data, Data::Undefined);
-            let fresh = (first..first + count).all(undefined);
+            let held = |piece: usize| self.cells.get(piece).unwrap_or(&self.rest);
+            let fresh = (first..first + count).all(|piece| matches!(held(piece).value.data, Data::Undefined));
             self.blur(offset, i64::from(bytes));
-            if fresh { Val::undefined() } else { Val::unknown() }
+            Held { value: if fresh { Val::undefined() } else { Val::unknown() }, meaning }
         };
-        change(&mut value);
-        if self.wide.len() < MOST_WIDE && !value.is_unknown() {
+        value.changed(meaning, change);
+        if self.wide.len() < MOST_WIDE && !value.value.is_unknown() {
             self.wide.push((first, count, value));
         }
     }
 
     /// A piece, to be changed.
-    fn get_mut(&mut self, piece: usize) -> Option<&mut Val> {
+    fn get_mut(&mut self, piece: usize) -> Option<&mut Held> {
         if piece >= self.pieces {
             return None;
         }
@@ -169,7 +218,7 @@ impl LocalCells {
         let last = ((offset + bytes - 1).max(0) / grain) as usize;
         for piece in first..self.pieces.min(last + 1) {
             if let Some(cell) = self.get_mut(piece) {
-                *cell = Val::unknown();
+                *cell = Held::plain(Val::unknown());
             }
         }
     }

@@ -121,7 +121,7 @@ impl Lowerer<'_> {
 
     /// Does something with a place that looks at its address more than once: an address that does something itself, or that
     /// is long, is computed once. Else `*p-- += v` would step `p` twice, and a chain of such targets double with each link.
-    fn once(&mut self, target: &Out, work: impl FnOnce(&mut Self, &Out) -> Out) -> Out {
+    pub(super) fn once(&mut self, target: &Out, work: impl FnOnce(&mut Self, &Out) -> Out) -> Out {
         let At::Memory { address, element } = target.at else { return work(self, target) };
         if self.is_plain(address) {
             return work(self, target);

@@ -1,7 +1,7 @@
 //! Calls of functions in sight.
 
 use super::meaning::FUNCTION;
-use super::state::{At, Context, Found, Key, Lowerer, Out};
+use super::state::{At, Context, Found, Key, Lent, Lowerer, Out};
 use crate::code::{self, Effect, Expr, ExprId, Intrinsic};
 use crate::report::Site;
 use cudalint_program::ir::{self, FunctionId, FunctionRole, ModuleId, Path, TemplateArg, Type};
@@ -127,7 +127,24 @@ impl<'p> Lowerer<'p> {
             let children = args_out.iter().map(|arg| self.escaping(arg)).collect();
             return self.unknown(children, Effect::Anything, Ty::Unknown, site);
         }
-        self.out_of_sight(&args_out, "call out of sight", site)
+        let mut all = args_out;
+        if let [name] = &*path.segments
+            && self.may_be_member(name)
+        {
+            let this = self.this_pointer(site);
+            all.push(this);
+        }
+        self.out_of_sight(&all, "call out of sight", site)
+    }
+
+    /// Whether a bare name may mean something of the object around: a method out of sight, or a field that is called.
+    fn may_be_member(&self, name: &str) -> bool {
+        let Some(Ty::Record(entry, _)) = self.this_type() else { return false };
+        let Some(record) = self.project.record_at(entry) else { return true };
+        let module = self.project.module(entry.module);
+        !record.bases.is_empty()
+            || record.fields.iter().any(|field| field.name == *name)
+            || record.methods.iter().filter_map(|id| module.functions.get(*id)).any(|method| method.name == *name)
     }
 
     /// A call of a function that nobody can see.
@@ -198,7 +215,11 @@ impl<'p> Lowerer<'p> {
                 }
             }
         }
-        self.out_of_sight(args, "call of unknown value", site)
+        // An object that is called may hold addresses; a function does not.
+        let function = matches!(&callee.ty, Ty::Pointer(_) | Ty::Function)
+            || matches!(&callee.ty, Ty::Library(name, _) if &**name == FUNCTION);
+        let all: Vec<Out> = (!function).then_some(callee).into_iter().chain(args).cloned().collect();
+        self.out_of_sight(&all, "call of unknown value", site)
     }
 
     fn call_known(
@@ -249,13 +270,30 @@ impl<'p> Lowerer<'p> {
     /// Calls an instance.
     pub(super) fn invoke_key(&mut self, key: Key, first: Option<ExprId>, args: &[Out], site: Site) -> Option<Out> {
         let place = (key.module, key.function, key.env.clone());
+        let maker = self.project.function_at(key.module, key.function)?.role == FunctionRole::Constructor;
+        let made = key.this.clone().filter(|_| maker);
         let instance = self.instance(key)?;
+        // What gives a reference back, or makes an object that may hold one.
+        let keeps = match made.as_ref().unwrap_or(&instance.returns) {
+            Ty::Reference(_) | Ty::Library(..) => true,
+            Ty::Record(entry, _) => self.project.record_at(*entry).is_none_or(|record| {
+                let module = self.project.module(entry.module);
+                let leads = |ty| matches!(module.types.get(ty), Some(Type::Reference(_) | Type::Pointer(_)));
+                record.fields.iter().any(|field| leads(field.ty))
+            }),
+            _ => false,
+        };
         let mut values: Vec<ExprId> = first.into_iter().collect();
         for (index, param) in instance.params.iter().enumerate() {
             let value = match (args.get(index), &param.ty) {
                 (Some(arg), Ty::Reference(target)) => {
                     let target = Arc::clone(target);
-                    self.bind_reference(arg, &target, param.is_const_reference)
+                    let lent = match param.is_const_reference {
+                        false => Lent::Changeable,
+                        true if keeps => Lent::Kept,
+                        true => Lent::ForTheCall,
+                    };
+                    self.bind_reference(arg, &target, lent)
                 }
                 (Some(arg), ty) => self.convert(arg, ty),
                 (None, ty) => match param.default {

@@ -58,7 +58,14 @@ impl Lowerer<'_> {
                 How::Object(_) => (None, 0, 1),
                 How::Reference => (Some(this.address(value)), 8, 8),
                 How::Value => {
-                    let id = this.load(value);
+                    let id = match (&value.ty, this.place(value)) {
+                        // An array is copied as a whole.
+                        (Ty::Array(..), Some(place)) => {
+                            let ty = this.ty(&value.ty);
+                            this.push_access(Expr::Read(place), ty, value.site)
+                        }
+                        _ => this.load(value),
+                    };
                     let ty = this.code_ty(id);
                     (Some(id), ty.bytes().unwrap_or(8), ty.align())
                 }
@@ -89,9 +96,8 @@ impl Lowerer<'_> {
             };
             let how = match object {
                 Some(object) => How::Object(object),
-                None if by_reference != found.captured_otherwise.contains(name)
-                    || matches!(value.ty, Ty::Array(..)) =>
-                {
+                // What `[&r = x]` makes of `x` is not followed.
+                None if by_reference != found.captured_otherwise.contains(name) || found.made_captures > 0 => {
                     How::Reference
                 }
                 None => How::Value,

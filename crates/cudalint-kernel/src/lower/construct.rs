@@ -1,6 +1,6 @@
 //! Objects coming into being: initializers, lists, constructors.
 
-use super::state::{At, Lowerer, Out};
+use super::state::{Lent, At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, Stmt};
 use crate::report::Site;
 use cudalint_program::Entry;
@@ -48,7 +48,7 @@ impl<'p> Lowerer<'p> {
             let Some(value) = values.first() else { return };
             let to = (**to).clone();
             let value = self.expr(*value);
-            let address = self.bind_reference(&value, &to, false);
+            let address = self.bind_reference(&value, &to, Lent::Changeable);
             let holder = Out { ty: Ty::pointer_to(to), ..target.clone() };
             let stored = self.store(&holder, address);
             return self.emit_effect(&stored, site, out);

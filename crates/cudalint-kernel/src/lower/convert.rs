@@ -1,8 +1,9 @@
 //! Conversions: arithmetic ones, to and from records, and the binding of references.
 
-use super::state::{At, Lowerer, Out};
+use super::state::{At, Lent, Lowerer, Out};
 use crate::code::{self, Effect, Expr, ExprId};
 use cudalint_program::types::Ty;
+use rustc_hash::FxHashMap;
 
 impl Lowerer<'_> {
     /// The value converted to a type, as an initialization or a cast does it.
@@ -10,7 +11,7 @@ impl Lowerer<'_> {
         let to = match to {
             Ty::Reference(target) => {
                 let target = (**target).clone();
-                return self.bind_reference(out, &target, false);
+                return self.bind_reference(out, &target, Lent::Changeable);
             }
             Ty::Array(of, _) => Ty::Pointer(of.clone()),
             to => to.clone(),
@@ -136,9 +137,9 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The address that a reference to `target` gets. A copy stands in where the value has another type, is computed, or
-    /// where a `const T&` is bound to a scalar in a register, which then can stay one.
-    pub(super) fn bind_reference(&mut self, out: &Out, target: &Ty, is_const: bool) -> ExprId {
+    /// The address that a reference to `target` gets. A copy stands in where the value has another type or is computed. It
+    /// does so, too, where a `const T&` is bound to a scalar in a register, which then can stay one: see [`Self::lend`].
+    pub(super) fn bind_reference(&mut self, out: &Out, target: &Ty, lent: Lent) -> ExprId {
         let unknown = |ty: &Ty| matches!(ty, Ty::Unknown | Ty::Auto);
         let same = out.ty == *target || unknown(target) || unknown(&out.ty);
         match out.at {
@@ -146,9 +147,17 @@ impl Lowerer<'_> {
                 let id = if same { self.load(out) } else { self.convert(out, target) };
                 self.temporary(id, out.site)
             }
-            At::Register { .. } if (is_const && is_scalar(target)) || super::groups::kind_of(&out.ty).is_some() => {
+            At::Register { .. } if super::groups::kind_of(&out.ty).is_some() => {
                 let id = self.convert(out, target);
                 self.temporary(id, out.site)
+            }
+            At::Register { variable, .. } if lent != Lent::Changeable && is_scalar(target) => {
+                let id = self.convert(out, target);
+                let copy = self.temporary(id, out.site);
+                if same {
+                    self.body.copied.push((copy, variable, out.clone(), lent));
+                }
+                copy
             }
             _ if same || matches!(target, Ty::Array(..)) => self.address(out),
             _ => {
@@ -170,6 +179,39 @@ impl Lowerer<'_> {
                 }
                 let id = self.convert(out, target);
                 self.temporary(id, out.site)
+            }
+        }
+    }
+
+    /// Gives references to variables in registers the variable itself instead of a copy, where the two may come to differ:
+    /// the variable is reached in other ways, too, or is changed while the reference is kept.
+    pub(super) fn lend(&mut self) {
+        let copied = std::mem::take(&mut self.body.copied);
+        if copied.is_empty() {
+            return;
+        }
+        let mut stores: FxHashMap<code::VariableId, u32> = FxHashMap::default();
+        for id in &self.body.register_uses {
+            if let Some(
+                Expr::Write(code::Place::Register { variable, .. }, _)
+                | Expr::Update { place: code::Place::Register { variable, .. }, .. },
+            ) = self.kind(*id)
+            {
+                *stores.entry(*variable).or_default() += 1;
+            }
+        }
+        // A parameter has its value without a store.
+        let parameters = self.body.parameters;
+        let changes = |variable: code::VariableId| {
+            stores.get(&variable).copied().unwrap_or_default() > u32::from(variable.0 >= parameters)
+        };
+        for (copy, variable, place, lent) in copied {
+            let in_memory = self.body.variables.get(variable).is_some_and(|found| found.in_memory);
+            if in_memory || (lent == Lent::Kept && changes(variable)) {
+                let address = self.address(&place);
+                if let Some(node) = self.code.exprs.get_mut(copy) {
+                    node.kind = Expr::Sequence(vec![address]);
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Local variables coming into being.
 
-use super::state::{At, Binding, Bound, Lowerer, Out};
+use super::state::{At, Binding, Bound, Lent, Lowerer, Out};
 use super::types::is_volatile;
 use crate::code::{self, Effect, Expr, Intrinsic, Stmt};
 use crate::report::Site;
@@ -134,7 +134,7 @@ impl<'p> Lowerer<'p> {
         let target = if matches!(target, Ty::Auto | Ty::Unknown) { value.ty.clone() } else { target };
         // A reference to a function or closure type that is no object in memory is the thing itself.
         let is_const = super::types::is_const_reference(self.context.ir, found.ty);
-        let id = self.bind_reference(value, &target, is_const);
+        let id = self.bind_reference(value, &target, if is_const { Lent::Kept } else { Lent::Changeable });
         let variable = self.variable(&found.name, code::Ty::Pointer, place);
         let volatile = value.volatile || is_volatile(self.context.ir, found.ty);
         let ty = match (&target, &value.ty) {

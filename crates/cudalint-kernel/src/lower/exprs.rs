@@ -59,19 +59,9 @@ impl<'p> Lowerer<'p> {
                 let id = self.push(kind, code::Ty::Bool, site);
                 self.computed(id, Ty::Bool, site)
             }
-            ir::Expr::Assign { op: None, target, value } => {
+            ir::Expr::Assign { target, .. } | ir::Expr::Step { target, .. } => {
                 let target = self.place_of(*target);
-                let value = self.value_of_type(*value, &target.ty);
-                self.assign(&target, &value, site)
-            }
-            ir::Expr::Assign { op: Some(op), target, value } => {
-                let target = self.place_of(*target);
-                let value = self.expr(*value);
-                self.compound(*op, &target, &value, site)
-            }
-            ir::Expr::Step { prefix, by, target } => {
-                let target = self.place_of(*target);
-                self.step(&target, *by, *prefix, site)
+                self.change(expr, &target, site)
             }
             ir::Expr::Select(condition, yes, no) => self.selection(*condition, *yes, *no, site),
             ir::Expr::Cast { ty, value } => self.cast(*ty, *value, site),
@@ -111,7 +101,13 @@ impl<'p> Lowerer<'p> {
             ir::Expr::Unknown(values) if values.is_empty() && self.asks_the_compiler(site) => {
                 self.unknown(Vec::new(), Effect::None, Ty::SIZE, site)
             }
-            ir::Expr::Unknown(values) => self.not_read(values, "expression not read", Effect::Anything, site),
+            // Names are bound to the parts of a variable: it is written through them.
+            ir::Expr::Unknown(values) => match values.as_slice() {
+                [one] if matches!(self.node(*one).map(|node| &node.kind), Some(ir::Expr::AddressOf(_))) => {
+                    self.not_read(values, "structured binding", Effect::Writes, site)
+                }
+                _ => self.not_read(values, "expression not read", Effect::Anything, site),
+            },
         }
     }
 
@@ -133,7 +129,11 @@ impl<'p> Lowerer<'p> {
 
     /// What stands before `.` or `->`.
     pub(super) fn object(&mut self, base: ir::ExprId, arrow: bool) -> Out {
-        let base = self.expr(base);
+        let changes = matches!(
+            self.node(base).map(|node| &node.kind),
+            Some(ir::Expr::Assign { .. } | ir::Expr::Step { .. })
+        );
+        let base = if changes { self.place_of(base) } else { self.expr(base) };
         if !arrow {
             return base;
         }
@@ -158,13 +158,56 @@ impl<'p> Lowerer<'p> {
         self.select(&condition, &a, &b, site)
     }
 
-    /// An expression whose place is wanted, not its value: of `c ? a : b` that of the one which is chosen.
+    /// `target = value`, `target += value`, `++target`.
+    fn change(&mut self, expr: &'p ir::Expr, target: &Out, site: Site) -> Out {
+        match expr {
+            ir::Expr::Assign { op: None, value, .. } => {
+                let value = self.value_of_type(*value, &target.ty);
+                self.assign(target, &value, site)
+            }
+            ir::Expr::Assign { op: Some(op), value, .. } => {
+                let value = self.expr(*value);
+                self.compound(*op, target, &value, site)
+            }
+            ir::Expr::Step { prefix, by, .. } => self.step(target, *by, *prefix, site),
+            _ => target.clone(),
+        }
+    }
+
+    /// An expression whose place is wanted, not its value: of `c ? a : b` that of the one which is chosen, of `x += k` and
+    /// `++x` that of `x`.
     pub(super) fn place_of(&mut self, id: ir::ExprId) -> Out {
-        let Some(ir::Expr::Select(condition, yes, no)) = self.node(id).map(|node| &node.kind) else {
-            return self.expr(id);
+        let Some(node) = self.node(id) else { return self.expr(id) };
+        let site = self.site(node.span);
+        let place = match &node.kind {
+            ir::Expr::Select(condition, yes, no) => {
+                return self.chosen_place(*condition, *yes, *no, site);
+            }
+            ir::Expr::Assign { target, .. } | ir::Expr::Step { prefix: true, target, .. } => {
+                self.deeper(|this| this.changed_place(&node.kind, *target, site))
+            }
+            _ => None,
         };
-        let (condition, yes, no) = (*condition, *yes, *no);
-        let site = self.site_of(id);
+        place.unwrap_or_else(|| self.expr(id))
+    }
+
+    /// The place of what was just changed.
+    fn changed_place(&mut self, expr: &'p ir::Expr, target: ir::ExprId, site: Site) -> Out {
+        let target = self.place_of(target);
+        if matches!(target.at, At::Value(_)) {
+            return self.change(expr, &target, site);
+        }
+        self.once(&target, |this, target| {
+            let done = this.change(expr, target, site);
+            let At::Value(id) = done.at else { return done };
+            let address = this.address(target);
+            let element = this.size_of(&target.ty).unwrap_or(0);
+            let place = Out { at: At::Memory { address, element }, ..target.clone() };
+            this.after(vec![id], &place, site)
+        })
+    }
+
+    fn chosen_place(&mut self, condition: ir::ExprId, yes: ir::ExprId, no: ir::ExprId, site: Site) -> Out {
         let condition = self.expr(condition);
         let chosen = self.deeper(|this| (this.place_of(yes), this.place_of(no)));
         let Some((a, b)) = chosen else { return self.not_read(&[yes, no], "choice of places", Effect::Anything, site) };

@@ -112,6 +112,7 @@ impl<'p> Lowerer<'p> {
             let binding = Binding { what, ty: param.ty.value().clone(), volatile };
             self.context.bindings.insert(LocalId(index as u32), binding);
         }
+        self.body.parameters = first + instance.params.len() as u32;
         let mut block = Vec::new();
         if function.role == FunctionRole::Constructor {
             self.member_initializers(function, &mut block);
@@ -126,7 +127,7 @@ impl<'p> Lowerer<'p> {
         let code_returns = self.ty(&returns);
         if let Some(slot) = self.code.functions.get_mut(instance.id) {
             slot.variables = body.variables;
-            slot.parameters = first + instance.params.len() as u32;
+            slot.parameters = body.parameters;
             slot.returns = code_returns;
             slot.body = block;
         }
@@ -136,6 +137,7 @@ impl<'p> Lowerer<'p> {
 
     /// Places of variables whose address was asked for become memory.
     fn finish(&mut self) {
+        self.lend();
         self.narrow();
         for id in std::mem::take(&mut self.body.register_uses) {
             let Some(node) = self.code.exprs.get(id) else { continue };

@@ -1,7 +1,7 @@
 //! Braced lists: elements and fields in order. The braces around inner arrays, records and vectors may be missing: such a part
 //! takes as many items as it has members.
 
-use super::state::{Lowerer, Out};
+use super::state::{Lent, Lowerer, Out};
 use crate::code;
 use crate::report::Site;
 use cudalint_numbers::Quantity;
@@ -237,7 +237,7 @@ impl<'p> Lowerer<'p> {
             if let Ty::Reference(to) = &field.ty {
                 let to = (**to).clone();
                 let value = items.ready.take().unwrap_or_else(|| self.expr(value));
-                let address = self.bind_reference(&value, &to, false);
+                let address = self.bind_reference(&value, &to, Lent::Changeable);
                 let stored = self.store(&part, address);
                 self.emit_effect(&stored, site, out);
                 items.rest = rest;

@@ -89,7 +89,8 @@ impl Lowerer<'_> {
         found
     }
 
-    /// The first of several methods that differ in `const` alone, and do the same: nobody knows here what is `const`.
+    /// One of several methods that differ in `const` alone, and do the same: nobody knows here what is `const`. Of `T` and
+    /// `T &` it is the one that gives a reference: a read through it gives the same, and a store through the other is lost.
     fn same_signature(&self, candidates: &[(ModuleId, FunctionId)], args: usize) -> Option<(ModuleId, FunctionId)> {
         let function = |it: &(ModuleId, FunctionId)| self.project.function_at(it.0, it.1);
         let fitting: Vec<&(ModuleId, FunctionId)> = candidates
@@ -110,7 +111,14 @@ impl Lowerer<'_> {
             body.replace("const", "").split_whitespace().collect::<String>()
         };
         let (expected, done) = (types(first), does(first));
-        rest.iter().all(|it| types(it) == expected && does(it) == done).then_some(**first)
+        if !rest.iter().all(|it| types(it) == expected && does(it) == done) {
+            return None;
+        }
+        let refers = |it: &&&(ModuleId, FunctionId)| {
+            let returned = function(it).and_then(|found| self.project.module(it.0).types.get(found.returns));
+            matches!(returned, Some(cudalint_program::ir::Type::Reference(_)))
+        };
+        fitting.iter().find(refers).or(Some(first)).map(|it| **it)
     }
 
     /// A call of a method of the record around by its bare name, or of one of its bases; `Record::method(…)`, and a static

@@ -155,6 +155,11 @@ pub(super) struct Body {
     pub register_uses: Vec<ExprId>,
     /// Stores of a record from memory into a register variable: see [`Lowerer::narrow`].
     pub copies: Vec<ExprId>,
+    /// Copies of variables in registers that `const` references got, for [`Lowerer::lend`]: the copy's address, the variable,
+    /// the part of it, and for how long the reference is kept.
+    pub copied: Vec<(ExprId, VariableId, Out, Lent)>,
+    /// How many of the variables are parameters.
+    pub parameters: u32,
     /// What it returns as far as known; [`Ty::Auto`] until the first `return` says.
     pub returns: Option<Ty>,
 }
@@ -197,6 +202,17 @@ pub(super) enum At {
     Register { variable: VariableId, first: u16, count: u16 },
     /// Memory at an address; `element` as in [`code::Place::Memory`].
     Memory { address: ExprId, element: u32 },
+}
+
+/// What becomes of a variable that a reference is bound to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Lent {
+    /// It may be changed through the reference.
+    Changeable,
+    /// It is only read through the reference, which lasts no longer than a call.
+    ForTheCall,
+    /// It is only read through the reference, which may last longer.
+    Kept,
 }
 
 /// Most expressions of one kernel with all that it calls.

@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::state::{Binding, Bound, Lowerer};
+use super::state::{Lent, Binding, Bound, Lowerer};
 use crate::code::{self, Effect, Expr, Place, Stmt};
 use crate::report::Site;
 use cudalint_program::ir::{self, LoopKind};
@@ -180,7 +180,7 @@ impl<'p> Lowerer<'p> {
             Some(Ty::Reference(to)) if !matches!(**to, Ty::Auto) => {
                 let to = (**to).clone();
                 let value = self.place_of(value);
-                self.bind_reference(&value, &to, false)
+                self.bind_reference(&value, &to, Lent::Changeable)
             }
             Some(Ty::Void) => {
                 let value = self.expr(value);
@@ -198,6 +198,14 @@ impl<'p> Lowerer<'p> {
                 let to = to.clone();
                 let value = self.expr(value);
                 self.convert(&value, &to)
+            }
+            None if self.context.function.is_some_and(|function| {
+                matches!(self.resolve(function.returns), Ty::Reference(to) if *to == Ty::Auto)
+            }) =>
+            {
+                let value = self.place_of(value);
+                self.body.returns = Some(Ty::Reference(value.ty.clone().into()));
+                self.bind_reference(&value, &value.ty, Lent::Changeable)
             }
             None => {
                 let value = self.expr(value);

@@ -135,6 +135,8 @@ struct Frame<'c> {
     given: TiVec<VariableId, Vec<ExprId>>,
     /// Variables computed from the thread's or block's index.
     indices: FxHashSet<VariableId>,
+    /// Variables computed from what the launch gives, or from memory.
+    given_by_launch: FxHashSet<VariableId>,
     dereferenced: Vec<(u32, bool)>,
     calls: u32,
 }
@@ -146,6 +148,7 @@ impl<'c> Frame<'c> {
             source: Source::new(code, function),
             given: vec![Vec::new(); function.variables.len()].into(),
             indices: FxHashSet::default(),
+            given_by_launch: FxHashSet::default(),
             dereferenced: Vec::new(),
             calls,
         };
@@ -157,6 +160,9 @@ impl<'c> Frame<'c> {
                 given.get_mut(*variable).into_iter().for_each(|all| all.push(*value));
                 if frame.mentions_index(*value) {
                     frame.indices.insert(*variable);
+                }
+                if frame.depends_on_launch(*value) {
+                    frame.given_by_launch.insert(*variable);
                 }
             }
             true
@@ -176,14 +182,30 @@ impl<'c> Frame<'c> {
 
     /// Whether an expression depends on the thread's or block's index.
     fn mentions_index(&self, expr: ExprId) -> bool {
+        self.mentions(expr, |kind| match kind {
+            Expr::Builtin(Builtin::ThreadIdx(_) | Builtin::BlockIdx(_)) => true,
+            Expr::Intrinsic(Intrinsic::GroupRank(group), _) => *group != Group::Thread,
+            Expr::Read(Place::Register { variable, .. }) => self.indices.contains(variable),
+            _ => false,
+        })
+    }
+
+    /// Whether an expression depends on an argument, on the launch's extents or on memory: another launch has another value.
+    fn depends_on_launch(&self, expr: ExprId) -> bool {
+        self.mentions(expr, |kind| match kind {
+            Expr::Builtin(Builtin::BlockDim(_) | Builtin::GridDim(_)) | Expr::Call(..) | Expr::Opaque { .. } => true,
+            Expr::Read(Place::Memory { .. }) => true,
+            Expr::Read(Place::Register { variable, .. }) => {
+                variable.0 < self.source.function.parameters || self.given_by_launch.contains(variable)
+            }
+            _ => false,
+        })
+    }
+
+    fn mentions(&self, expr: ExprId, wanted: impl Fn(&Expr) -> bool) -> bool {
         let mut found = false;
         self.source.code.walk_expr(expr, |_, kind| {
-            found |= match kind {
-                Expr::Builtin(Builtin::ThreadIdx(_) | Builtin::BlockIdx(_)) => true,
-                Expr::Intrinsic(Intrinsic::GroupRank(group), _) => *group != Group::Thread,
-                Expr::Read(Place::Register { variable, .. }) => self.indices.contains(variable),
-                _ => false,
-            };
+            found |= wanted(kind);
             !found
         });
         found
@@ -262,13 +284,16 @@ impl<'c> Reader<'c, '_> {
                 // Behind `if (flag) return;` nothing is sure any more.
                 return sure && (by_index || !self.leaves(then));
             }
-            Stmt::Loop { condition, step, body, .. } => {
-                if let Some(condition) = condition {
-                    self.expr(frame, *condition, sure, depth);
+            Stmt::Loop { condition, body_first, step, body } => {
+                let mut inside = sure;
+                if let Some(condition) = *condition {
+                    self.expr(frame, condition, sure, depth);
+                    // By the launch's numbers it may have no round at all.
+                    inside &= *body_first || frame.mentions_index(condition) || !frame.depends_on_launch(condition);
                 }
-                self.block(frame, body, sure, depth);
+                self.block(frame, body, inside, depth);
                 if let Some(step) = step {
-                    self.expr(frame, *step, sure, depth);
+                    self.expr(frame, *step, inside, depth);
                 }
             }
             Stmt::Switch { value, cases } => {

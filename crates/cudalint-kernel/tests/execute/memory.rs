@@ -27,6 +27,34 @@ fn pieces_of_several_sizes_are_followed() {
 }
 
 #[test]
+fn the_bits_of_a_float_are_not_its_value() {
+    // A bin by a float's exponent, as people write it; nobody computes with the bits here.
+    for bin in [
+        "int e = (*(int*)&f >> 23) - 127;",
+        "int e = (reinterpret_cast<int&>(f) >> 23) - 127;",
+        "int e; memcpy(&e, &f, 4); e = (e >> 23) - 127;",
+        "union { float v; int i; } u; u.v = f; int e = (u.i >> 23) - 127;",
+    ] {
+        kernel(&format!("__global__ void k(int* a) {{ float f = 1.0f * blockDim.x; {bin} a[e] = 1; }}"))
+            .buffer(64)
+            .clean();
+    }
+    // Zero is zero, and an integer is read back as the other type says.
+    kernel("__global__ void k(int* a) { float f = 0.0f; a[*(int*)&f + 16] = 1; int m = -1; a[*(unsigned*)&m] = 1; }")
+        .buffer(64)
+        .sees(&["outside a[*(int*)&f+16] at 64 by 0.0 x256", "outside a[*(unsigned*)&m] at 17179869180 by 0.0 x256"]);
+}
+
+#[test]
+fn a_store_through_what_operators_give_is_kept() {
+    let view = "struct V { float* d; int w; __device__ float operator()(int y, int x) const { return d[y * w + x]; } \
+        __device__ float& operator()(int y, int x) { return d[y * w + x]; } };";
+    kernel(&format!("{view} __global__ void k(float* a) {{ __shared__ float s[256]; V v{{s, 16}}; int t = threadIdx.x; v(t / 16, t % 16) = a[t]; __syncthreads(); a[t] = v(t % 16, t / 16); }}"))
+        .buffer(1024)
+        .clean_and_complete();
+}
+
+#[test]
 fn shared_memory_begins_empty() {
     kernel("__global__ void k(float* a) { __shared__ float s[256]; int t = threadIdx.x; if (t < 200) s[t] = a[t]; __syncthreads(); a[t] = s[t]; }")
         .buffer(1024)

@@ -4,8 +4,8 @@ use super::fields::{Field, field, parameters_of, value_of};
 use super::parts::Parts;
 use super::source::{Src, children};
 use super::state::Lowerer;
-use crate::ir::{Block, Expr, ExprId, Space, Stmt, StmtId, Type};
-use cudalint_syntax::Node;
+use crate::ir::{Block, Expr, ExprId, Space, Stmt, StmtId, Type, TypeId};
+use cudalint_syntax::{Node, Span};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 
 impl Lowerer<'_> {
@@ -22,6 +22,18 @@ impl Lowerer<'_> {
         out
     }
 
+    /// What names are bound to the parts of. By `auto &[a, b] = x` the variable `x` may be written under other names, which
+    /// nobody follows: its address is handed out.
+    pub(super) fn bound_parts(&mut self, value: ExprId, ty: TypeId) -> ExprId {
+        let Some(Type::Reference(to)) = self.module.types.get(ty) else { return value };
+        if self.module.is_const(*to) {
+            return value;
+        }
+        let span = self.module.exprs.get(value).map_or_else(Span::default, |node| node.span);
+        let address = self.push(Expr::AddressOf(value), span);
+        self.push(Expr::Unknown(vec![address]), span)
+    }
+
     /// A declaration in a function.
     pub(super) fn local_declaration<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
         let parts = Parts::of(s, node);
@@ -36,6 +48,7 @@ impl Lowerer<'_> {
             if cuda_kind(name) == CudaKind::StructuredBindingDeclarator {
                 if let Some(value) = field(declarator, Field::Value) {
                     let value = self.expr(s, value);
+                    let value = self.bound_parts(value, declared.ty);
                     self.emit(s, declarator, Stmt::Expr(value), out);
                 }
                 let bindings = self.bindings(s, name);
@@ -77,7 +90,7 @@ impl Lowerer<'_> {
         s: Src<'t>,
         declaration: Node<'t>,
         declarator: Node<'t>,
-        ty: crate::ir::TypeId,
+        ty: TypeId,
     ) -> Option<ExprId> {
         if cuda_kind(declarator) != CudaKind::InitDeclarator {
             // In a condition, the value stands beside the declarator.

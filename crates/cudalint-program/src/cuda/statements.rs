@@ -345,7 +345,15 @@ impl Lowerer<'_> {
             let declared = self.declarator(s, declarator, base);
             if let Some(name) = declared.name {
                 if cuda_kind(name) == CudaKind::StructuredBindingDeclarator {
-                    bindings = self.bindings(s, name);
+                    // A range that is computed here has no other name.
+                    let named = self.module.exprs.get(range).is_some_and(|node| {
+                        matches!(node.kind, Expr::Local(_) | Expr::Name { .. } | Expr::Member { .. } | Expr::Index { .. })
+                    });
+                    let written = self.bound_parts(range, declared.ty);
+                    if named && written != range {
+                        bindings.push(self.push_stmt(Stmt::Expr(written), s.span(name)));
+                    }
+                    bindings.extend(self.bindings(s, name));
                 } else {
                     let text = self.declared_name(s, name);
                     let span = s.span(name);
