@@ -71,11 +71,8 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let array = summary.dynamic_shared.iter().find(|array| array.used.is_some())?;
     let is_off = |parameter: &u32| launch.args.get(*parameter as usize).and_then(|arg| known(&arg.amount)) == Some(0);
     let touched = |seen: &KernelEventKind| {
-        let object = match seen {
-            KernelEventKind::OutOfBounds { object, .. } | KernelEventKind::Misaligned { object, .. } => object,
-            _ => return false,
-        };
-        object.kind == ObjectKind::DynamicShared
+        use KernelEventKind::{Misaligned, OutOfBounds};
+        matches!(seen, OutOfBounds { object, .. } | Misaligned { object, .. } if object.kind == ObjectKind::DynamicShared)
     };
     // With the arguments of this launch all threads were followed, and none came to the array.
     let unused = |run: &KernelRun| {
