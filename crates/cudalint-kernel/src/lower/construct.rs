@@ -1,6 +1,6 @@
 //! Objects coming into being: initializers, lists, constructors.
 
-use super::state::{Lent, At, Lowerer, Out};
+use super::state::{At, Lent, Lowerer, Out};
 use crate::code::{self, Effect, Expr, Stmt};
 use crate::report::Site;
 use cudalint_program::Entry;

@@ -129,10 +129,8 @@ impl<'p> Lowerer<'p> {
 
     /// What stands before `.` or `->`.
     pub(super) fn object(&mut self, base: ir::ExprId, arrow: bool) -> Out {
-        let changes = matches!(
-            self.node(base).map(|node| &node.kind),
-            Some(ir::Expr::Assign { .. } | ir::Expr::Step { .. })
-        );
+        let changes =
+            matches!(self.node(base).map(|node| &node.kind), Some(ir::Expr::Assign { .. } | ir::Expr::Step { .. }));
         let base = if changes { self.place_of(base) } else { self.expr(base) };
         if !arrow {
             return base;

@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::state::{Lent, Binding, Bound, Lowerer};
+use super::state::{Binding, Bound, Lent, Lowerer};
 use crate::code::{self, Effect, Expr, Place, Stmt};
 use crate::report::Site;
 use cudalint_program::ir::{self, LoopKind};
@@ -199,9 +199,9 @@ impl<'p> Lowerer<'p> {
                 let value = self.expr(value);
                 self.convert(&value, &to)
             }
-            None if self.context.function.is_some_and(|function| {
-                matches!(self.resolve(function.returns), Ty::Reference(to) if *to == Ty::Auto)
-            }) =>
+            None if self.context.function.is_some_and(
+                |function| matches!(self.resolve(function.returns), Ty::Reference(to) if *to == Ty::Auto),
+            ) =>
             {
                 let value = self.place_of(value);
                 self.body.returns = Some(Ty::Reference(value.ty.clone().into()));

@@ -5,8 +5,8 @@ use super::parts::Parts;
 use super::source::{Src, children};
 use super::state::Lowerer;
 use crate::ir::{Block, Expr, ExprId, Space, Stmt, StmtId, Type, TypeId};
-use cudalint_syntax::{Node, Span};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+use cudalint_syntax::{Node, Span};
 
 impl Lowerer<'_> {
     /// Declares the names of a structured binding.

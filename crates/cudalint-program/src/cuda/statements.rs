@@ -347,7 +347,10 @@ impl Lowerer<'_> {
                 if cuda_kind(name) == CudaKind::StructuredBindingDeclarator {
                     // A range that is computed here has no other name.
                     let named = self.module.exprs.get(range).is_some_and(|node| {
-                        matches!(node.kind, Expr::Local(_) | Expr::Name { .. } | Expr::Member { .. } | Expr::Index { .. })
+                        matches!(
+                            node.kind,
+                            Expr::Local(_) | Expr::Name { .. } | Expr::Member { .. } | Expr::Index { .. }
+                        )
                     });
                     let written = self.bound_parts(range, declared.ty);
                     if named && written != range {
