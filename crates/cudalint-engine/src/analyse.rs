@@ -3,13 +3,14 @@
 //! Error handling, the walks of host code and the kernels are looked at side by side; where cudalint fails on a file, that
 //! file says nothing, and the others do not know.
 
+use crate::callers::Calls;
 use crate::outcome::{Cut, Executed, Fault, Remains, Statistics};
 use crate::project::{ProjectInput, Source};
-use crate::rule::{Check, ModuleContext, Sink};
+use crate::rule::{Check, ModuleContext, Sink, default_severity};
 use crate::sources::Loaded;
 use crate::supposed::Branches;
-use crate::uncalled::Uncalled;
-use cudalint_findings::Finding;
+use crate::uncalled::{Users, Uses};
+use cudalint_findings::{Confidence, Finding};
 use cudalint_program::Project;
 use cudalint_program::guard::guarded;
 use cudalint_program::ir::ModuleId;
@@ -20,7 +21,6 @@ use cudalint_replay::status::{self, StatusTable, Survey};
 use cudalint_replay::{ProjectScan, ReplayOptions, structure};
 use cudalint_syntax::Language;
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// A piece of a file. The position in the list of all pieces is its module's id.
@@ -95,11 +95,11 @@ fn wanted<'a>(units: &[Unit<'a>]) -> Vec<Option<&'a Source>> {
     units.iter().map(|unit| Some(unit.source).filter(|source| source.reported || joined(unit))).collect()
 }
 
-/// What comes of each module. `called`: functions that are called out of sight.
+/// What comes of each module. `calls`: what is called out of sight.
 pub(crate) fn analyse(
     project: &Project,
     units: &[Unit<'_>],
-    called: &FxHashSet<String>,
+    calls: &Calls,
     input: &ProjectInput<'_>,
     remains: &mut Remains,
 ) -> Vec<Result<Said, Fault>> {
@@ -115,7 +115,7 @@ pub(crate) fn analyse(
             (guarded(|| StatusTable::join(project, &surveys)), surveys, faults)
         },
         || {
-            let scan = ProjectScan::new(project, called);
+            let scan = ProjectScan::new(project, &calls.called);
             let options = ReplayOptions::default();
             let (walks, faults) = each(&wanted, |unit| {
                 let walked = cudalint_replay::walk_module(project, &scan, id(unit), &options);
@@ -142,13 +142,14 @@ pub(crate) fn analyse(
     let run_faults = run_kernels(project, &wanted, &mut facts);
     let faults = survey_faults.into_iter().zip(faults).zip(run_faults).map(|((a, b), c)| a.or(b).or(c));
     let faults: Vec<Option<Fault>> = faults.collect();
+    let uses = Uses::new(project, calls, &input.reading.builds);
     facts
         .into_par_iter()
         .zip(faults)
         .enumerate()
         .map(|(unit, (facts, fault))| {
             let said = match wanted.get(unit).copied().flatten() {
-                Some(source) => guarded(|| run_rules(project, id(unit), facts, input, source))
+                Some(source) => guarded(|| run_rules(project, id(unit), facts, input, source, &uses))
                     .map_err(|said| Fault::internal(&source.path, &said)),
                 None => Ok(Said::default()),
             };
@@ -177,7 +178,14 @@ fn run_kernels(project: &Project, sources: &[Option<&Source>], facts: &mut [Fact
     faults
 }
 
-fn run_rules(project: &Project, id: ModuleId, mut facts: Facts, input: &ProjectInput<'_>, source: &Source) -> Said {
+fn run_rules(
+    project: &Project,
+    id: ModuleId,
+    mut facts: Facts,
+    input: &ProjectInput<'_>,
+    source: &Source,
+    uses: &Uses<'_>,
+) -> Said {
     structure::add_structure(project, id, &mut facts);
     let architectures = &input.reading.architectures;
     let context = ModuleContext { project, id, module: project.module(id), facts: &facts, architectures };
@@ -201,11 +209,17 @@ fn run_rules(project: &Project, id: ModuleId, mut facts: Facts, input: &ProjectI
             }
         }
     }
-    if !findings.is_empty()
-        && let Some(uncalled) = Uncalled::of(project, id)
-    {
-        findings.retain(|finding| finding.place.path != source.path || !uncalled.has(finding.place.range.start));
-    }
+    findings.retain_mut(|finding| {
+        if finding.place.path != source.path {
+            return true;
+        }
+        let users = uses.of(id, finding.place.range.start);
+        if users == Users::NotInProgram {
+            finding.confidence = Confidence::Possible;
+            finding.severity = default_severity(finding.rule.group, Confidence::Possible);
+        }
+        users != Users::Never
+    });
     let places = facts.runs.iter().flat_map(|run| run.places().map(|site| (site, run.basis, run.is_whole())));
     let executed = places.collect();
     let lowering =

@@ -30,6 +30,22 @@ pub(crate) struct Callers {
     bytes: u64,
 }
 
+/// What files without GPU code call.
+#[derive(Default)]
+pub(crate) struct Calls {
+    /// Functions that launch kernels: where the call is not read, nobody knows what with.
+    pub called: FxHashSet<String>,
+    /// All names in front of parentheses in files that were not read any further, by their hashes.
+    names: FxHashSet<u32>,
+}
+
+impl Calls {
+    /// Whether a name may stand there in front of a parenthesis.
+    pub fn may_have(&self, name: &str) -> bool {
+        self.names.contains(&hash(name))
+    }
+}
+
 struct Function {
     name: String,
     class: Option<String>,
@@ -158,9 +174,10 @@ impl Callers {
         self.bytes += bytes;
     }
 
-    /// Names that files without GPU code call: where the call is not read, nobody knows what with.
-    pub fn into_called(self) -> FxHashSet<String> {
-        self.called
+    /// What came of it.
+    pub fn into_calls(self) -> Calls {
+        let names = self.quiet.into_values().flatten().collect();
+        Calls { called: self.called, names }
     }
 }
 

@@ -169,6 +169,10 @@ impl Engine {
                 let builds = makefiles::read(group.root.as_deref(), &group.sources);
                 let whole = group.root.iter().filter(|_| shares_heap);
                 reading.options.sharing_folders = builds.sharing.iter().chain(whole).map(|it| shown(it)).collect();
+                if group.root.is_some() {
+                    let shown = |folders: &[PathBuf]| folders.iter().map(|it| shown(it)).collect();
+                    reading.builds = [shown(&builds.building), shown(&builds.libraries)];
+                }
                 reading.options.in_step_folders = builds.in_step.iter().map(|it| shown(it)).collect();
                 let defining = builds.defining.into_iter();
                 reading.options.defining_folders =

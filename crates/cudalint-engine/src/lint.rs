@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 /// Lints a project.
 pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     let mut part = Part::default();
-    let (files, called) = read_all(input, &mut part);
+    let (files, calls) = read_all(input, &mut part);
     let units: Vec<Unit<'_>> = files
         .iter()
         .flat_map(|file| file.file.pieces.iter().map(move |piece| Unit { source: &file.source, file, piece }))
@@ -33,8 +33,7 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
         }));
     }
     let mut findings: Vec<Finding> = Vec::new();
-    for (unit, result) in
-        units.iter().zip(analyse::analyse(&program.project, &units, &called, input, &mut part.remains))
+    for (unit, result) in units.iter().zip(analyse::analyse(&program.project, &units, &calls, input, &mut part.remains))
     {
         match result {
             Ok(mut said) => {

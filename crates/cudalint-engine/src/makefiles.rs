@@ -11,6 +11,22 @@ use std::path::{Path, PathBuf};
 const NAMES: [&str; 8] =
     ["Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "common.mk", "make.inc", "setup.py", "build.sh"];
 
+/// What build files that make libraries, or modules of Python, say; also those of which little is written out.
+const LIBRARIES: [&str; 12] = [
+    "add_library",
+    "ADD_LIBRARY",
+    "-shared",
+    "$(AR)",
+    "ar r",
+    "ar c",
+    "ar -",
+    "anlib",
+    " -lib ",
+    "install(",
+    "setup(",
+    "include(",
+];
+
 /// The beginnings of `CMake`'s commands and properties that list macros.
 const LISTS: [&str; 3] = ["add_compile_definitions(", "target_compile_definitions(", "COMPILE_DEFINITIONS "];
 
@@ -21,6 +37,10 @@ pub struct Builds {
     pub sharing: Vec<PathBuf>,
     /// Folders whose builds make code for devices before `sm_70` alone.
     pub in_step: Vec<PathBuf>,
+    /// Folders with build files.
+    pub building: Vec<PathBuf>,
+    /// Those of them whose builds make libraries, or may.
+    pub libraries: Vec<PathBuf>,
     /// Folders whose builds may define macros, with the names of these.
     pub defining: Vec<(PathBuf, FxHashSet<String>)>,
 }
@@ -37,6 +57,12 @@ pub fn read(root: Option<&Path>, sources: &[Source]) -> Builds {
             }
             let texts: Vec<String> = NAMES.iter().filter_map(|name| read_text(&folder.join(name)).ok()).collect();
             let texts: Vec<String> = texts.iter().map(|text| without_comments(text)).collect();
+            if !texts.is_empty() {
+                builds.building.push(folder.to_owned());
+            }
+            if texts.iter().any(|text| LIBRARIES.iter().any(|mark| text.contains(mark))) {
+                builds.libraries.push(folder.to_owned());
+            }
             if texts.iter().any(|text| shares_heap(text)) {
                 builds.sharing.push(folder.to_owned());
             }

@@ -21,6 +21,9 @@ pub struct Reading {
     pub includes: Vec<PathBuf>,
     /// Flags that tell a compiler the same: include folders and macros.
     pub flags: Vec<String>,
+    /// Folders with build files, and those of them whose builds make libraries that others may use, written as the files' paths
+    /// are; none where the project's root is not known.
+    pub builds: [Vec<String>; 2],
 }
 
 /// What a command line says of it.
@@ -52,7 +55,7 @@ impl Reading {
             declaration_macros: settings.parse.declaration_macros.clone(),
             ..ProjectOptions::default()
         };
-        Self { options, architectures, includes, flags }
+        Self { options, architectures, includes, flags, builds: Default::default() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading the sources of a project: which of them matter, and the headers that they include from elsewhere.
 
-use crate::callers::Callers;
+use crate::callers::{Callers, Calls};
 use crate::outcome::{Fault, Part};
 use crate::project::{ProjectInput, Source};
 use crate::provider::Provider;
@@ -73,8 +73,8 @@ enum Read {
 /// Most calls from a file without GPU code to a launch that lead through others of the kind.
 const MAX_CALLERS: usize = 4;
 
-/// Reads everything; the result is sorted by path. With it come functions that files call which were not read.
-pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> (Vec<Loaded>, FxHashSet<String>) {
+/// Reads everything; the result is sorted by path. With it comes what files call which were not read.
+pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> (Vec<Loaded>, Calls) {
     let mut taken: Vec<Loaded> = Vec::new();
     let mut known: FxHashSet<PathBuf> = input.sources.iter().map(|source| source.real.clone()).collect();
     // Files without GPU code: a header among them is read again when somebody includes it.
@@ -167,7 +167,7 @@ pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> (Vec<Loaded
     taken.sort_by(|a, b| a.source.path.cmp(&b.source.path).then_with(|| a.source.real.cmp(&b.source.real)));
     part.statistics.indexed_files = taken.len();
     part.statistics.indexed_bytes = bytes;
-    (taken, callers.into_called())
+    (taken, callers.into_calls())
 }
 
 /// The kinds of the files that will be linted. Files found below a folder are taken to have GPU code, so that none is

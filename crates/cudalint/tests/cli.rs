@@ -215,3 +215,27 @@ fn editors_get_whole_addresses() {
     let uri = files[0]["uri"].as_str().unwrap();
     assert!(uri.starts_with("file:///") && uri.ends_with("/a.cu"), "{uri}");
 }
+
+#[test]
+fn functions_that_no_file_of_a_program_names_are_possible_only() {
+    let device = "#include \"device.h\"\nvoid Pool::fill(void **p) {\n    cudaMalloc(p, 4);\n}\n\
+                  void Pool::other(void **p) {\n    cudaMalloc(p, 4);\n}\nvoid choose(int n) {\n    cudaSetDevice(n);\n}\n";
+    let header = "class Pool {\npublic:\n    void fill(void **p); // see choose()\n    void other(void **p);\n};\nvoid choose(int n);\n";
+    let main = "#include \"device.h\"\nint main() { Pool pool; void *p; pool.other(&p); return 0; }\n";
+    let told = |makefile: &str, main: &str, header: &str| {
+        let sandbox =
+            Sandbox::new(&[("cudalint.toml", ""), ("device.cu", device), ("device.h", header), ("main.cpp", main)]);
+        sandbox.write("Makefile", makefile.as_bytes());
+        let ran = sandbox.run(&["--select", "unchecked-api-call", "--output-format", "concise", "."]);
+        ["fill", "other", "choose"].map(|name| ran.stdout.contains(&format!("`{name}` drops")))
+    };
+    let program = "app: main.cpp device.cu\n\tnvcc $^ -o $@\n";
+    assert_eq!(told(program, main, header), [false, true, false]);
+    // A library is for others.
+    assert_eq!(told("lib.a: device.o\n\tar rcs $@ $^\n", main, header), [true; 3]);
+    assert_eq!(told(program, "int test(void *p);\n", header), [true; 3]);
+    // Somebody calls them, or may do so without knowing it.
+    assert_eq!(told(program, &main.replace("return 0", "choose(1); pool.fill(&p); return 0"), header), [true; 3]);
+    assert_eq!(told(program, main, &header.replace("class Pool", "class Pool : public Base")), [true, true, false]);
+    assert_eq!(told(program, "int main() { return 0; }\n", header), [false; 3]);
+}
