@@ -1,5 +1,6 @@
 //! Stores: assignments, compound assignments, increments.
 
+use super::lifetime::Own;
 use super::operators::{assignment_name, binary_name};
 use super::state::{At, Lowerer, Out};
 use crate::code::{self, BinaryOp, Effect, Expr, Place};
@@ -18,6 +19,16 @@ impl Lowerer<'_> {
             && let Some(out) = self.atomic_operator(None, target, value, true, site)
         {
             return out;
+        }
+        if let Ty::Record(entry, _) = target.ty
+            && value.ty == target.ty
+        {
+            if self.parts_have_own(Own::Assignment, &target.ty, entry) {
+                let done = self.stored_in_its_own_way(target, value, "assignment of parts");
+                return self.computed(done, target.ty.clone(), site);
+            }
+            let value = self.load(value);
+            return self.store(target, value);
         }
         let value = self.convert(value, &target.ty);
         self.store(target, value)

@@ -64,7 +64,7 @@ impl Lowerer<'_> {
                             let ty = this.ty(&value.ty);
                             this.push_access(Expr::Read(place), ty, value.site)
                         }
-                        _ => this.load(value),
+                        _ => this.convert(value, &value.ty),
                     };
                     let ty = this.code_ty(id);
                     (Some(id), ty.bytes().unwrap_or(8), ty.align())

@@ -313,7 +313,7 @@ impl<'p> Lowerer<'p> {
     }
 
     /// A value of a type that statements build in a variable of its own.
-    fn made(&mut self, ty: &Ty, site: Site, build: impl FnOnce(&mut Self, &Out, &mut code::Block)) -> Out {
+    pub(super) fn made(&mut self, ty: &Ty, site: Site, build: impl FnOnce(&mut Self, &Out, &mut code::Block)) -> Out {
         let code_ty = self.ty(ty);
         let variable = self.variable("", code_ty.clone(), site);
         let mut block = Vec::new();
@@ -373,7 +373,7 @@ impl<'p> Lowerer<'p> {
 }
 
 /// Whether a constructor takes an object of its own class by reference.
-fn is_copy(module: &ir::Module, method: &ir::Function) -> bool {
+pub(super) fn is_copy(module: &ir::Module, method: &ir::Function) -> bool {
     let [only] = &method.params().raw else { return false };
     let Some(ir::Type::Reference(to)) = module.types.get(only.ty) else { return false };
     let mut ty = module.types.get(*to);

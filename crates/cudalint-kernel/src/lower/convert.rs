@@ -1,5 +1,6 @@
 //! Conversions: arithmetic ones, to and from records, and the binding of references.
 
+use super::lifetime::Own;
 use super::state::{At, Lent, Lowerer, Out};
 use crate::code::{self, Effect, Expr, ExprId};
 use cudalint_program::types::Ty;
@@ -18,7 +19,8 @@ impl Lowerer<'_> {
         };
         let from = out.ty.decayed();
         if from == to {
-            return self.load(out);
+            let object = matches!(to, Ty::Record(..)) && !matches!(out.at, At::Value(_));
+            return if object && self.has_own(Own::Copy, &to) { self.copied(out) } else { self.load(out) };
         }
         match (&from, &to) {
             (Ty::Record(..), Ty::Record(..)) => self.convert_record(out, &to),
@@ -145,7 +147,8 @@ impl Lowerer<'_> {
         match out.at {
             At::Value(_) => {
                 let id = if same { self.load(out) } else { self.convert(out, target) };
-                self.temporary(id, out.site)
+                let ty = if same { out.ty.clone() } else { target.clone() };
+                self.address(&Out { at: At::Value(id), ty, ..out.clone() })
             }
             At::Register { .. } if super::groups::kind_of(&out.ty).is_some() => {
                 let id = self.convert(out, target);

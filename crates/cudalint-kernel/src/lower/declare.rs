@@ -62,6 +62,7 @@ impl<'p> Lowerer<'p> {
             Some(init) => self.initialize(&target, init, out),
             None => self.default_initialize(&target, out),
         }
+        self.begins(&target);
     }
 
     /// `const` numbers with a value need no memory.
@@ -127,6 +128,7 @@ impl<'p> Lowerer<'p> {
         let target = self.variable_place(variable, &ty, volatile, place);
         let stored = self.store(&target, id);
         self.emit_effect(&stored, site, out);
+        self.begins(&target);
     }
 
     fn declare_reference(&mut self, local: LocalId, value: &Out, target: Ty, place: Site, out: &mut code::Block) {
@@ -134,7 +136,13 @@ impl<'p> Lowerer<'p> {
         let target = if matches!(target, Ty::Auto | Ty::Unknown) { value.ty.clone() } else { target };
         // A reference to a function or closure type that is no object in memory is the thing itself.
         let is_const = super::types::is_const_reference(self.context.ir, found.ty);
+        let before = self.body.temporaries.len();
         let id = self.bind_reference(value, &target, if is_const { Lent::Kept } else { Lent::Changeable });
+        // What a reference is bound to lives as long as the reference.
+        for address in self.body.temporaries.split_off(before) {
+            let element = self.size_of(&target).unwrap_or(0);
+            self.begins(&Out { at: At::Memory { address, element }, ty: target.clone(), ..value.clone() });
+        }
         let variable = self.variable(&found.name, code::Ty::Pointer, place);
         let volatile = value.volatile || is_volatile(self.context.ir, found.ty);
         let ty = match (&target, &value.ty) {

@@ -1,5 +1,6 @@
 //! Expressions.
 
+use super::lifetime::Own;
 use super::state::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr};
 use crate::report::Site;
@@ -88,13 +89,29 @@ impl<'p> Lowerer<'p> {
             },
             ir::Expr::Designated { value, .. } => self.expr(*value),
             ir::Expr::Launch(_) => self.not_read(&[], "launch on the device", Effect::Anything, site),
-            ir::Expr::New { count, args, .. } => {
+            ir::Expr::New { ty, count, args } => {
                 let mut values: Vec<ir::ExprId> = args.to_vec();
                 values.extend(*count);
-                self.not_read(&values, "new", Effect::None, site)
+                if !matches!(self.resolve(*ty), Ty::Record(entry, _) if self.has_constructor(entry)) {
+                    return self.not_read(&values, "new", Effect::None, site);
+                }
+                // What the constructor does with what it is given is not followed.
+                self.gap("new");
+                let values: Vec<Out> = values.iter().map(|value| self.expr(*value)).collect();
+                let children = values.iter().map(|value| self.address(value)).collect();
+                self.unknown(children, Effect::WritesAnywhere, Ty::Unknown, site)
             }
             ir::Expr::Place { at, ty, count, args } => self.construct_in_place(*at, *ty, *count, args, site),
-            ir::Expr::Delete { value, .. } => self.not_read(std::slice::from_ref(value), "delete", Effect::None, site),
+            ir::Expr::Delete { value, .. } => {
+                let out = self.expr(*value);
+                let ends = match &out.ty {
+                    Ty::Pointer(to) => self.has_own(Own::Destructor, to),
+                    ty => *ty == Ty::Unknown,
+                };
+                self.gap("delete");
+                let children = vec![self.load(&out)];
+                self.unknown(children, if ends { Effect::WritesAnywhere } else { Effect::None }, Ty::Unknown, site)
+            }
             ir::Expr::Throw(value) => self.not_read(value.as_slice(), "throw", Effect::Anything, site),
             ir::Expr::Python(_) => self.not_read(&[], "Python", Effect::Anything, site),
             // Questions about types and packs do nothing.
@@ -341,7 +358,8 @@ impl<'p> Lowerer<'p> {
         let out = self.value_of_type(value, to.value());
         match &to {
             Ty::Void => {
-                let id = self.discard(&out);
+                let object = matches!(out.at, At::Value(_)) && self.has_own(Own::Destructor, &out.ty);
+                let id = if object { self.address(&out) } else { self.discard(&out) };
                 self.computed(id, Ty::Void, site)
             }
             // `(T&)x`: the same bytes read as another type.

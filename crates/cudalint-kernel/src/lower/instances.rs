@@ -1,6 +1,6 @@
 //! Function instances: a function with its template parameters bound, lowered once and called by number.
 
-use super::state::{At, Binding, Body, Bound, Context, Field, Instance, Key, Lowerer, Out, Param};
+use super::state::{At, Binding, Body, Bound, Context, Ends, Field, Instance, Key, Lowerer, Out, Param};
 use super::types::{canonical, is_const_reference, is_volatile};
 use crate::code::{self, Expr, Function, Place, Stmt, VariableId};
 use crate::report::Site;
@@ -114,6 +114,17 @@ impl<'p> Lowerer<'p> {
         }
         self.body.parameters = first + instance.params.len() as u32;
         let mut block = Vec::new();
+        self.open(Ends::Return);
+        if !function.space.global {
+            for local in 0..instance.params.len() {
+                if let Some(binding) = self.context.bindings.get(&LocalId(local as u32)).cloned()
+                    && let Bound::Variable(_) = binding.what
+                {
+                    let object = self.bound(&binding, site);
+                    self.begins(&object);
+                }
+            }
+        }
         if function.role == FunctionRole::Constructor {
             self.member_initializers(function, &mut block);
         }
@@ -121,6 +132,7 @@ impl<'p> Lowerer<'p> {
             let inner = self.block(body);
             block.extend(inner);
         }
+        self.close(&mut block);
         let returns = self.body.returns.clone().unwrap_or(Ty::Void);
         self.finish();
         let body = std::mem::replace(&mut self.body, outer_body);
@@ -171,6 +183,7 @@ impl<'p> Lowerer<'p> {
         let site = self.site(function.name_span);
         if let [(name, values)] = function.member_inits.as_slice()
             && *name == record.name
+            && !self.has_base_named(entry, &env, name)
         {
             // `T() : T(1) {}`: another constructor does all of it.
             let whole = self.own_field(&Field { offset: 0, ty: own }, site);
@@ -215,6 +228,14 @@ impl<'p> Lowerer<'p> {
                 self.default_initialize(&target, block);
             }
         }
+    }
+
+    /// Whether a base is called like the class itself: `struct Vec : detail::Vec`.
+    fn has_base_named(&self, entry: cudalint_program::Entry, env: &TypeEnv, name: &Name) -> bool {
+        self.bases_of(&Ty::Record(entry, env.clone())).iter().any(|base| match base {
+            Ty::Record(entry, _) => self.project.record_at(*entry).is_some_and(|found| found.name == *name),
+            _ => false,
+        })
     }
 
     fn base_initializer(

@@ -20,6 +20,7 @@ mod instances;
 mod intrinsics;
 mod library;
 mod library_types;
+mod lifetime;
 mod lists;
 mod meaning;
 mod methods;

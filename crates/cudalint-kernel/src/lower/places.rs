@@ -1,5 +1,6 @@
 //! Places: reading, taking addresses, members and elements.
 
+use super::lifetime::Own;
 use super::state::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, ExprId, Place};
 use crate::report::Site;
@@ -128,7 +129,16 @@ impl Lowerer<'_> {
                 let address = self.push(Expr::VariableAddress(variable), code::Ty::Pointer, out.site);
                 self.offset(address, offset, out.site)
             }
-            At::Value(id) => self.temporary(id, out.site),
+            At::Value(id) => {
+                let address = self.temporary(id, out.site);
+                if self.has_own(Own::Destructor, &out.ty)
+                    && let Some(Expr::Sequence(parts)) = self.kind(address)
+                {
+                    let variable = parts.last().copied();
+                    self.body.temporaries.extend(variable);
+                }
+                address
+            }
         }
     }
 

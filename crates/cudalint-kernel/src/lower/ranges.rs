@@ -1,6 +1,6 @@
 //! Loops over ranges.
 
-use super::state::{At, Lowerer, Out};
+use super::state::{At, Ends, Lowerer, Out};
 use crate::code::{self, Effect, Expr, Place, Stmt};
 use crate::report::Site;
 use cudalint_numbers::Quantity;
@@ -56,7 +56,7 @@ impl<'p> Lowerer<'p> {
         };
         let mut inner = Vec::new();
         self.declare_with(local, &element, site, &mut inner);
-        inner.extend(self.block(body));
+        inner.extend(self.block_with(body, Ends::Continue));
         let looped = Stmt::Loop { condition: Some(condition), body_first: false, step: Some(step), body: inner };
         self.emit(looped, site, &mut whole);
         self.emit(Stmt::Block(whole), site, out);
@@ -73,7 +73,7 @@ impl<'p> Lowerer<'p> {
         self.gap("range of a loop");
         let children = self.effect_of(range).into_iter().collect();
         self.bind_unknown(local, site);
-        let blocks = vec![self.block(body)];
+        let blocks = vec![self.block_with(body, Ends::Continue)];
         self.emit(Stmt::Opaque { exprs: children, blocks, effect: Effect::Writes }, site, out);
     }
 
@@ -134,7 +134,7 @@ impl<'p> Lowerer<'p> {
         let element = self.deref(&current, range.site);
         let mut inner = Vec::new();
         self.declare_with(local, &element, site, &mut inner);
-        inner.extend(self.block(body));
+        inner.extend(self.block_with(body, Ends::Continue));
         self.emit(Stmt::Loop { condition, body_first: false, step, body: inner }, site, &mut whole);
         self.emit(Stmt::Block(whole), site, out);
     }

@@ -158,6 +158,10 @@ pub(super) struct Body {
     /// Copies of variables in registers that `const` references got, for [`Lowerer::lend`]: the copy's address, the variable,
     /// the part of it, and for how long the reference is kept.
     pub copied: Vec<(ExprId, VariableId, Out, Lent)>,
+    /// The lists of statements around, and what was declared in them.
+    pub scopes: Vec<Scoped>,
+    /// Addresses of temporary objects with destructors, of the statement that is read.
+    pub temporaries: Vec<ExprId>,
     /// How many of the variables are parameters.
     pub parameters: u32,
     /// What it returns as far as known; [`Ty::Auto`] until the first `return` says.
@@ -202,6 +206,24 @@ pub(super) enum At {
     Register { variable: VariableId, first: u16, count: u16 },
     /// Memory at an address; `element` as in [`code::Place::Memory`].
     Memory { address: ExprId, element: u32 },
+}
+
+/// A list of statements.
+pub(super) struct Scoped {
+    pub ends: Ends,
+    /// What has a destructor, in the order of its declaration.
+    pub objects: Vec<Out>,
+}
+
+/// What leaves a list of statements besides its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Ends {
+    /// Nothing but `return`.
+    Return,
+    /// `break`, too.
+    Break,
+    /// `break` and `continue`, too.
+    Continue,
 }
 
 /// What becomes of a variable that a reference is bound to.

@@ -1,6 +1,7 @@
 //! Statements.
 
-use super::state::{Binding, Bound, Lent, Lowerer};
+use super::lifetime::Own;
+use super::state::{At, Binding, Bound, Ends, Lent, Lowerer};
 use crate::code::{self, Effect, Expr, Place, Stmt};
 use crate::report::Site;
 use cudalint_program::ir::{self, LoopKind};
@@ -9,11 +10,22 @@ use cudalint_program::types::Ty;
 impl<'p> Lowerer<'p> {
     /// Lowers a list of statements.
     pub(super) fn block(&mut self, block: &'p [ir::StmtId]) -> code::Block {
+        self.block_with(block, Ends::Return)
+    }
+
+    /// Lowers a list of statements that is left in some way.
+    pub(super) fn block_with(&mut self, block: &'p [ir::StmtId], ends: Ends) -> code::Block {
         let mut out = Vec::with_capacity(block.len());
-        for id in block {
-            self.statement(*id, &mut out);
-        }
+        self.open(ends);
+        self.statements(block, &mut out);
+        self.close(&mut out);
         out
+    }
+
+    fn statements(&mut self, block: &'p [ir::StmtId], out: &mut code::Block) {
+        for id in block {
+            self.statement(*id, out);
+        }
     }
 
     fn statement(&mut self, id: ir::StmtId, out: &mut code::Block) {
@@ -24,6 +36,7 @@ impl<'p> Lowerer<'p> {
         if done.is_none() {
             self.opaque_statement(&[], Vec::new(), Effect::Anything, site, out);
         }
+        self.end_temporaries(site, out);
     }
 
     pub(super) fn emit(&mut self, kind: Stmt, site: Site, out: &mut code::Block) {
@@ -37,7 +50,9 @@ impl<'p> Lowerer<'p> {
                 self.discarded = Some(self.site_of(*value));
                 let value = self.expr(*value);
                 self.discarded = None;
-                if let Some(id) = self.effect_of(&value) {
+                let object = matches!(value.at, At::Value(_)) && self.has_own(Own::Destructor, &value.ty);
+                let done = if object { Some(self.address(&value)) } else { self.effect_of(&value) };
+                if let Some(id) = done {
                     self.emit(Stmt::Expr(id), site, out);
                 }
             }
@@ -48,15 +63,18 @@ impl<'p> Lowerer<'p> {
             }
             ir::Stmt::If { condition, then, otherwise, .. } => self.branch(*condition, then, otherwise, site, out),
             ir::Stmt::Loop { kind, init, condition, step, body } => {
-                let mut whole = self.block(init);
+                let mut whole = Vec::new();
+                self.open(Ends::Return);
+                self.statements(init, &mut whole);
                 let condition = condition.map(|condition| self.condition(condition));
-                let body = self.block(body);
+                let body = self.block_with(body, Ends::Continue);
                 let step = step.and_then(|step| {
                     let step = self.expr(step);
                     self.effect_of(&step)
                 });
                 let body_first = *kind == LoopKind::DoWhile;
                 self.emit(Stmt::Loop { condition, body_first, step, body }, site, &mut whole);
+                self.close(&mut whole);
                 if whole.len() == 1 {
                     out.append(&mut whole);
                 } else {
@@ -65,8 +83,14 @@ impl<'p> Lowerer<'p> {
             }
             ir::Stmt::ForEach { variable, range, body } => self.for_each(*variable, *range, body, site, out),
             ir::Stmt::Switch { value, cases } => self.switch(*value, cases, site, out),
-            ir::Stmt::Break => self.emit(Stmt::Break, site, out),
-            ir::Stmt::Continue => self.emit(Stmt::Continue, site, out),
+            ir::Stmt::Break => {
+                self.leave(|ends| ends != Ends::Return, None, out);
+                self.emit(Stmt::Break, site, out);
+            }
+            ir::Stmt::Continue => {
+                self.leave(|ends| ends == Ends::Continue, None, out);
+                self.emit(Stmt::Continue, site, out);
+            }
             ir::Stmt::Return(value) => self.return_statement(*value, site, out),
             ir::Stmt::Goto(_) | ir::Stmt::Label(_) => {
                 self.gap("goto");
@@ -151,7 +175,7 @@ impl<'p> Lowerer<'p> {
         for case in cases {
             let label = case.value.map(|value| self.constant(value));
             known &= !matches!(label, Some(None));
-            lowered.push((label.flatten(), self.block(&case.body)));
+            lowered.push((label.flatten(), self.block_with(&case.body, Ends::Break)));
         }
         if known {
             return self.emit(Stmt::Switch { value, cases: lowered }, site, out);
@@ -173,7 +197,13 @@ impl<'p> Lowerer<'p> {
 
     fn return_statement(&mut self, value: Option<ir::ExprId>, site: Site, out: &mut code::Block) {
         let Some(value) = value else {
+            self.leave(|_| false, None, out);
             return self.emit(Stmt::Return(None), site, out);
+        };
+        // A variable that is returned becomes the result: it is neither copied nor ended here.
+        let handed_on = match self.node(value).map(|node| &node.kind) {
+            Some(ir::Expr::Local(local)) => Some(self.local_out(*local, site)),
+            _ => None,
         };
         let list = matches!(self.node(value).map(|node| &node.kind), Some(ir::Expr::InitList(_)));
         let returned = match &self.body.returns {
@@ -187,6 +217,8 @@ impl<'p> Lowerer<'p> {
                 if let Some(id) = self.effect_of(&value) {
                     self.emit(Stmt::Expr(id), site, out);
                 }
+                self.end_temporaries(site, out);
+                self.leave(|_| false, None, out);
                 return self.emit(Stmt::Return(None), site, out);
             }
             Some(to) if list => {
@@ -196,8 +228,14 @@ impl<'p> Lowerer<'p> {
             }
             Some(to) => {
                 let to = to.clone();
-                let value = self.expr(value);
-                self.convert(&value, &to)
+                match &handed_on {
+                    Some(variable) if variable.ty == to => self.load(variable),
+                    Some(variable) => self.convert(variable, &to),
+                    None => {
+                        let value = self.expr(value);
+                        self.convert(&value, &to)
+                    }
+                }
             }
             None if self.context.function.is_some_and(
                 |function| matches!(self.resolve(function.returns), Ty::Reference(to) if *to == Ty::Auto),
@@ -214,6 +252,17 @@ impl<'p> Lowerer<'p> {
                 if ty == Ty::Void { self.discard(&value) } else { self.load(&value) }
             }
         };
+        let mut returned = returned;
+        if self.has_ending_objects() || !self.body.temporaries.is_empty() {
+            // The value is there before anything ends.
+            let ty = self.code_ty(returned);
+            let variable = self.variable("", ty, site);
+            let write = self.write_register(variable, returned, site);
+            self.emit(Stmt::Expr(write), site, out);
+            self.end_temporaries(site, out);
+            self.leave(|_| false, handed_on.as_ref(), out);
+            returned = self.read_register(variable, site);
+        }
         self.emit(Stmt::Return(Some(returned)), site, out);
     }
 

@@ -55,6 +55,26 @@ fn a_store_through_what_operators_give_is_kept() {
 }
 
 #[test]
+fn destructors_and_copy_constructors_do_their_work() {
+    let guard = "struct G { int* p; __device__ G(int* q) : p(q) {} __device__ ~G() { *p = 64; } };";
+    kernel(&format!("{guard} __global__ void k(int* a) {{ int m = 1; {{ G g(&m); }} a[m] = 1; }}"))
+        .buffer(256)
+        .sees(&["outside a[m] at 256 by 0.0 x256"]);
+    let copy = "struct C { int n; __device__ C(int k) : n(k) {} __device__ C(const C& o) : n(o.n + 1) {} };";
+    kernel(&format!("{copy} __device__ int f(C c) {{ return c.n; }} __global__ void k(int* a) {{ C c(62); C d = c; a[f(d)] = 1; }}"))
+        .buffer(256)
+        .sees(&["outside a[f(d)] at 256 by 0.0 x256"]);
+    // What is not followed may have written anything.
+    kernel(&format!("{guard} __global__ void k(int* a) {{ int m = 300; G* g = new G(&m); delete g; a[m] = 1; }}"))
+        .buffer(256)
+        .clean();
+    // A block-wide object that each thread closes at its end: reads behind it see what it wrote.
+    kernel("struct L { int* s; int t; __device__ L(int* p, int i) : s(p), t(i) {} __device__ ~L() { s[t] = t; __syncthreads(); } }; __global__ void k(int* a) { __shared__ int s[256]; int t = threadIdx.x; { L l(s, t); } a[t] = s[255 - t]; }")
+        .buffer(1024)
+        .clean_and_complete();
+}
+
+#[test]
 fn shared_memory_begins_empty() {
     kernel("__global__ void k(float* a) { __shared__ float s[256]; int t = threadIdx.x; if (t < 200) s[t] = a[t]; __syncthreads(); a[t] = s[t]; }")
         .buffer(1024)

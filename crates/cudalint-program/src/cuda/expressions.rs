@@ -410,7 +410,7 @@ impl Lowerer<'_> {
         // `d.Base::f()` calls the function of that base, whatever `d` has of this name.
         let is_called = node.parent().is_some_and(|parent| field(parent, Field::Function) == Some(node));
         let qualified = (is_called && cuda_kind(name) == CudaKind::QualifiedIdentifier)
-            .then(|| s.text(name).split('<').next().unwrap_or_default().replace(' ', ""));
+            .then(|| without_arguments(s.text(name)));
         let mut name = name;
         for _ in 0..8 {
             name = match cuda_kind(name) {
@@ -495,4 +495,19 @@ impl Lowerer<'_> {
         let span = s.span(node);
         self.push(Expr::Statements(block), span)
     }
+}
+
+/// `Base<T>::f` as `Base::f`.
+fn without_arguments(path: &str) -> String {
+    let mut depth = 0_u32;
+    let mut out = String::new();
+    for c in path.chars().filter(|c| !c.is_whitespace()) {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+    }
+    out
 }
