@@ -61,9 +61,11 @@ fn destructors_and_copy_constructors_do_their_work() {
         .buffer(256)
         .sees(&["outside a[m] at 256 by 0.0 x256"]);
     let copy = "struct C { int n; __device__ C(int k) : n(k) {} __device__ C(const C& o) : n(o.n + 1) {} };";
-    kernel(&format!("{copy} __device__ int f(C c) {{ return c.n; }} __global__ void k(int* a) {{ C c(62); C d = c; a[f(d)] = 1; }}"))
-        .buffer(256)
-        .sees(&["outside a[f(d)] at 256 by 0.0 x256"]);
+    kernel(&format!(
+        "{copy} __device__ int f(C c) {{ return c.n; }} __global__ void k(int* a) {{ C c(62); C d = c; a[f(d)] = 1; }}"
+    ))
+    .buffer(256)
+    .sees(&["outside a[f(d)] at 256 by 0.0 x256"]);
     // What is not followed may have written anything.
     kernel(&format!("{guard} __global__ void k(int* a) {{ int m = 300; G* g = new G(&m); delete g; a[m] = 1; }}"))
         .buffer(256)

@@ -409,8 +409,8 @@ impl Lowerer<'_> {
         let base = self.expr(s, base);
         // `d.Base::f()` calls the function of that base, whatever `d` has of this name.
         let is_called = node.parent().is_some_and(|parent| field(parent, Field::Function) == Some(node));
-        let qualified = (is_called && cuda_kind(name) == CudaKind::QualifiedIdentifier)
-            .then(|| without_arguments(s.text(name)));
+        let qualified =
+            (is_called && cuda_kind(name) == CudaKind::QualifiedIdentifier).then(|| without_arguments(s.text(name)));
         let mut name = name;
         for _ in 0..8 {
             name = match cuda_kind(name) {
