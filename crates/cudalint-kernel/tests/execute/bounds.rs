@@ -157,3 +157,27 @@ fn functions_of_bits_are_computed() {
             .sees(&[&format!("outside x[{}] at {at} by 0.1 x1", index.replace(' ', ""))]);
     }
 }
+
+#[test]
+fn macros_that_are_heads_of_statements_guard_what_stands_behind_them() {
+    let macros = "\n#define IN_RANGE(i, n) if ((i) < (n))\n#define MASTER if (threadIdx.x == 0)\n#define REPEAT(n) for (int r = 0; r < (n); ++r)\n#define WHEN(x) if (x) {\n#define DONE }\n";
+    for guarded in ["IN_RANGE(i, n) a[i] = 1;", "WHEN(i < n) a[i] = 1; DONE", "REPEAT(2) IN_RANGE(i, n) a[i] = r;"] {
+        kernel(&format!("{macros}__global__ void k(int* a, int n) {{ int i = threadIdx.x; {guarded} }}"))
+            .buffer(400)
+            .int(100)
+            .clean();
+    }
+    // Its condition is evaluated; with a `;` of its own it guards nothing.
+    kernel(&format!("{macros}__global__ void k(int* a, int n) {{ int i = threadIdx.x; IN_RANGE(i, n + 1) a[i] = 1; }}"))
+        .buffer(400)
+        .int(100)
+        .sees(&["outside a[i] at 400 by 0.100 x1"]);
+    kernel(&format!("{macros}__global__ void k(int* a, int n) {{ int i = threadIdx.x; IN_RANGE(i, n); a[i] = 1; }}"))
+        .buffer(1020)
+        .int(100)
+        .sees(&["outside a[i] at 1020 by 0.255 x1"]);
+    // An assignment that reads like a declaration.
+    kernel(&format!("{macros}__global__ void k(int* a) {{ __shared__ int s; MASTER s = 0; __syncthreads(); a[threadIdx.x] = s; }}"))
+        .buffer(1024)
+        .clean();
+}

@@ -39,6 +39,9 @@ impl Lowerer<'_> {
         let parts = Parts::of(s, node);
         let storage = self.storage(s, &parts);
         let Some(specifier) = parts.ty else { return self.damaged_statement(s, node, out) };
+        if self.headed_assignment(s, node, specifier, out) {
+            return;
+        }
         let base = self.specifier(s, specifier);
         let base = self.qualify_parts(s, &parts, base);
         let space = storage.local_space();

@@ -37,7 +37,7 @@ thread_local! {
 
 impl<'a> Lowerer<'a> {
     /// The definition of a macro at a use.
-    fn macro_at(&mut self, name: &str, span: Span) -> Option<&'a Define> {
+    pub(super) fn macro_at(&mut self, name: &str, span: Span) -> Option<&'a Define> {
         let (view, host) = (self.view, self.is_host_only());
         let define = view.definition(name, span.start, host)?;
         // Where nobody knows whether the host or the device runs this, a macro that differs between them is left alone.

@@ -15,6 +15,7 @@ mod elision;
 mod expressions;
 mod fields;
 mod functions;
+mod heads;
 mod items;
 mod lambdas;
 mod launches;

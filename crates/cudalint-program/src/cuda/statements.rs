@@ -21,12 +21,17 @@ impl Lowerer<'_> {
     fn block_into<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
         let nodes = self.chosen_statements(s, node);
         let code = super::elision::up_to_code(&nodes);
-        for (at, child) in nodes.iter().enumerate() {
+        let mut at = 0;
+        while let Some(child) = nodes.get(at) {
             if cuda_kind(*child) == CudaKind::Comment {
                 self.comment(s, &nodes, at, code, out);
+            } else if let Some(next) = self.headed(s, &nodes, at, out) {
+                at = next;
+                continue;
             } else {
                 self.statement(s, *child, out);
             }
+            at += 1;
         }
     }
 
