@@ -168,16 +168,20 @@ fn macros_that_are_heads_of_statements_guard_what_stands_behind_them() {
             .clean();
     }
     // Its condition is evaluated; with a `;` of its own it guards nothing.
-    kernel(&format!("{macros}__global__ void k(int* a, int n) {{ int i = threadIdx.x; IN_RANGE(i, n + 1) a[i] = 1; }}"))
-        .buffer(400)
-        .int(100)
-        .sees(&["outside a[i] at 400 by 0.100 x1"]);
+    kernel(&format!(
+        "{macros}__global__ void k(int* a, int n) {{ int i = threadIdx.x; IN_RANGE(i, n + 1) a[i] = 1; }}"
+    ))
+    .buffer(400)
+    .int(100)
+    .sees(&["outside a[i] at 400 by 0.100 x1"]);
     kernel(&format!("{macros}__global__ void k(int* a, int n) {{ int i = threadIdx.x; IN_RANGE(i, n); a[i] = 1; }}"))
         .buffer(1020)
         .int(100)
         .sees(&["outside a[i] at 1020 by 0.255 x1"]);
     // An assignment that reads like a declaration.
-    kernel(&format!("{macros}__global__ void k(int* a) {{ __shared__ int s; MASTER s = 0; __syncthreads(); a[threadIdx.x] = s; }}"))
-        .buffer(1024)
-        .clean();
+    kernel(&format!(
+        "{macros}__global__ void k(int* a) {{ __shared__ int s; MASTER s = 0; __syncthreads(); a[threadIdx.x] = s; }}"
+    ))
+    .buffer(1024)
+    .clean();
 }

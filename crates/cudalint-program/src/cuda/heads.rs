@@ -99,7 +99,9 @@ impl<'a> Lowerer<'a> {
             if cuda_kind(part) != CudaKind::InitDeclarator {
                 continue;
             }
-            let (Some(target), Some(value)) = (field(part, Field::Declarator), field(part, Field::Value)) else { continue };
+            let (Some(target), Some(value)) = (field(part, Field::Declarator), field(part, Field::Value)) else {
+                continue;
+            };
             let (target, value) = (self.expr(s, target), self.expr(s, value));
             let assigned = self.push(Expr::Assign { op: None, target, value }, s.span(part));
             self.emit(s, part, Stmt::Expr(assigned), &mut block);
@@ -183,7 +185,8 @@ fn head(body: &str) -> Option<Head> {
         }
     }
     if !open.is_empty() {
-        let opens = open == ['{'] && ["if", "for", "while", "switch", "else"].iter().any(|word| behind_word(body, word).is_some());
+        let opens = open == ['{']
+            && ["if", "for", "while", "switch", "else"].iter().any(|word| behind_word(body, word).is_some());
         return opens.then_some(Head::Rest);
     }
     let mut rest = body.get(start..)?.trim_start();
