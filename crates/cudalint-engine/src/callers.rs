@@ -25,6 +25,9 @@ pub(crate) struct Callers {
     launching: FxHashMap<u32, Vec<(String, Option<String>)>>,
     /// Names that lead to a launch in any file's sight.
     reached: FxHashSet<String>,
+    /// Of those in `launching`, the ones that files without GPU code define as well, as a version of the program for the
+    /// CPU does: who calls which is not known.
+    doubles: FxHashSet<(String, Option<String>)>,
     /// Names that files without GPU code call, read or not.
     called: FxHashSet<String>,
     bytes: u64,
@@ -132,12 +135,20 @@ impl Callers {
         let mut candidates: Vec<PathBuf> =
             all.filter(|(_, calls)| calling(calls)).map(|(real, _)| real.clone()).collect();
         candidates.sort();
+        let texts: Vec<(PathBuf, String)> =
+            candidates.into_iter().filter_map(|real| read(&real).map(|text| (real, text))).collect();
+        for (_, text) in texts.iter().filter(|(real, _)| self.quiet.contains_key(real)) {
+            let seen = function_texts(text).into_iter().filter(|function| !function.hidden);
+            self.doubles.extend(seen.filter_map(|function| {
+                let one = (function.name.to_owned(), function.class.map(str::to_owned));
+                launching.get(&hash(&one.0))?.contains(&one).then_some(one)
+            }));
+        }
         let mut found = Vec::new();
-        for real in candidates {
+        for (real, text) in texts {
             let quiet = self.quiet.get(&real);
             let Some(calls) = quiet.or_else(|| self.included.get(&real)) else { continue };
             let names = calls.iter().filter_map(|call| launching.get(call)).flatten();
-            let Some(text) = read(&real) else { continue };
             let own = function_texts(&text);
             let calls: FxHashSet<&str> = own.iter().flat_map(|function| function.calls.iter().copied()).collect();
             // A function of its own is another one, and many classes have a method of one name.
@@ -151,8 +162,12 @@ impl Callers {
                 continue;
             }
             // The call may stand in a branch of `#if` that is not the program's; who takes the branch calls it all the same.
-            self.called.extend(names.map(|(name, _)| name.clone()));
-            if quiet.is_none() || !self.have_room(bytes, text.len() as u64) {
+            let mut is_caller = false;
+            for one in names {
+                is_caller |= !self.doubles.contains(one);
+                self.called.insert(one.0.clone());
+            }
+            if !is_caller || quiet.is_none() || !self.have_room(bytes, text.len() as u64) {
                 continue;
             }
             self.bytes += text.len() as u64;

@@ -12,7 +12,6 @@ use crate::types::{Argument, Ty, TypeEnv, last_segment};
 use cudalint_numbers::Quantity;
 use std::cell::Cell;
 use std::sync::Arc;
-use typed_index_collections::TiSlice;
 
 /// Who knows what expressions in types mean where the source alone does not say: the walk of host code, whose variables
 /// hold values.
@@ -497,7 +496,12 @@ impl<'a> Context<'a> {
 
     fn complete(&self, module: ModuleId, function: &Function, env: &mut TypeEnv, args: &[Ty]) {
         for (variable, found) in function.params().iter().zip(args) {
-            self.deduce(&self.project.module(module).types, function, variable.ty, found.value(), env, 0);
+            let module = self.project.module(module);
+            // By value an array comes as a pointer, by reference as it is.
+            let decayed = found.decayed();
+            let by_reference = matches!(module.types.get(variable.ty), Some(Type::Reference(_)));
+            let found = if by_reference { found.value() } else { &decayed };
+            self.deduce(module, function, variable.ty, found, env, 0);
         }
         for param in &function.template_params {
             if let Some(default) = param.default.as_ref().filter(|_| !param.pack && env.get(&param.name).is_none()) {
@@ -510,7 +514,7 @@ impl<'a> Context<'a> {
     /// Binds the type parameters that a function's parameter type names, by the type of what is handed over.
     fn deduce(
         &self,
-        types: &TiSlice<TypeId, Type>,
+        module: &Module,
         function: &Function,
         written: TypeId,
         found: &Ty,
@@ -520,13 +524,22 @@ impl<'a> Context<'a> {
         if depth > 8 || matches!(found, Ty::Unknown | Ty::Auto) {
             return;
         }
-        match types.get(written) {
+        match module.types.get(written) {
             Some(Type::Qualified { ty, .. } | Type::Reference(ty)) => {
-                self.deduce(types, function, *ty, found, env, depth + 1);
+                self.deduce(module, function, *ty, found, env, depth + 1);
             }
-            Some(Type::Pointer(to) | Type::Array(to, _)) => {
+            Some(written @ (Type::Pointer(to) | Type::Array(to, _))) => {
+                // `T (&x)[N]`
+                if let (Type::Array(_, Some(extent)), Ty::Array(_, count)) = (written, found)
+                    && let Some(Expr::Name { path, .. }) = module.exprs.get(*extent).map(|node| &node.kind)
+                    && let [name] = &*path.segments
+                    && function.template_params.iter().any(|param| param.name == *name && param.value_type.is_some())
+                    && env.get(name).is_none()
+                {
+                    env.push(name.clone(), Argument::Value(count.clone()));
+                }
                 if let Ty::Pointer(inner) | Ty::Array(inner, _) = found {
-                    self.deduce(types, function, *to, inner.value(), env, depth + 1);
+                    self.deduce(module, function, *to, inner.value(), env, depth + 1);
                 }
             }
             Some(Type::Named { path, args }) => {
@@ -534,7 +547,7 @@ impl<'a> Context<'a> {
                 let is_param = |param: &TemplateParam| param.name == *name && param.value_type.is_none() && !param.pack;
                 if args.is_empty() && path.segments.len() == 1 && function.template_params.iter().any(is_param) {
                     if env.get(name).is_none() {
-                        env.push(name.clone(), Argument::Type(found.decayed()));
+                        env.push(name.clone(), Argument::Type(found.value().clone()));
                     }
                     return;
                 }
@@ -550,7 +563,7 @@ impl<'a> Context<'a> {
                 for (arg, value) in args.iter().zip(theirs) {
                     if let (TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _), Argument::Type(found)) = (arg, value)
                     {
-                        self.deduce(types, function, *ty, found, env, depth + 1);
+                        self.deduce(module, function, *ty, found, env, depth + 1);
                     }
                 }
             }

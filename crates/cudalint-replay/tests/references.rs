@@ -72,8 +72,162 @@ struct M { B *p; B *operator->() { return p; } };";
         "asm(\"\" : \"=r\"(n));",
         "static size_t &r = n; r = 64;",
     ] {
-        let bytes = set(outside, &format!("{inside} cudaMemset(d, 0, n);"));
-        assert!(!bytes.contains("4096") && !bytes.contains("none"), "{inside}: {bytes}");
+        not_4096(outside, inside);
+    }
+}
+
+/// What is set is not what `n` was at first.
+fn not_4096(outside: &str, inside: &str) {
+    let bytes = set(outside, &format!("{inside} cudaMemset(d, 0, n);"));
+    assert!(!bytes.contains("4096") && !bytes.contains("none"), "{inside}: {bytes}");
+}
+
+#[test]
+fn copies_of_containers_have_elements_of_their_own() {
+    let outside = "#include <vector>
+struct S { std::vector<size_t> v; };
+std::vector<size_t> doubled(std::vector<size_t> s) { s[1] *= 2; return s; }
+std::vector<size_t> same(const std::vector<size_t> &s) { return s; }
+S g;";
+    for (inside, bytes) in [
+        ("auto w = v; w[1] = 9; n = v[1];", "64"),
+        ("const auto w = v; v[1] = 9; n = w[1];", "64"),
+        ("auto w = same(v); w[1] = 9; n = v[1];", "64"),
+        ("auto w = doubled(v); n = v[1] * 1000 + w[1];", "64128"),
+        ("auto w = true ? v : u; w[1] = 9; n = v[1];", "64"),
+        ("auto f = [v]() mutable { v[1] = 9; }; f(); n = v[1];", "64"),
+        ("auto f = [w = v]() mutable { w[1] = 9; }; f(); n = v[1];", "64"),
+        ("auto w = std::move(v); w[1] = 9; n = w[1];", "9"),
+        ("size_t *p = v.data(); auto w = std::move(v); p[1] = 9; n = w[1];", "9"),
+        ("auto &w = v; w[1] = 9; n = v[1];", "9"),
+    ] {
+        let start = "std::vector<size_t> v{1, 64, 3}, u{4, 5, 6};";
+        assert_eq!(set(outside, &format!("{start} {inside} cudaMemset(d, 0, n);")), bytes, "{inside}");
+    }
+    for inside in [
+        "S s; s.v = {1, 2, 3}; s.v[1] = 64; S t = s; t.v[1] = 4096; n = s.v[1];",
+        "S s; s.v = {1, 2, 3}; s.v[1] = 64; S t; t = s; t.v[1] = 4096; n = s.v[1];",
+        "g.v = {1, 2, 3}; g.v[1] = 64; S t = g; t.v[1] = 4096; n = g.v[1];",
+    ] {
+        not_4096(outside, inside);
+    }
+}
+
+#[test]
+fn members_that_are_called_write_what_they_captured() {
+    let outside = "#include <functional>
+struct C { std::function<void(size_t)> f; void fire(size_t v) { f(v); } };
+struct D { std::function<void()> f; ~D() { f(); } };
+template <class F> struct G { F f; G(F g) : f(g) {} ~G() { f(); } };
+template <class F> G<F> defer(F f) { return G<F>(f); }
+struct P { size_t *n; void operator()(size_t v) const { *n = v; } };";
+    for inside in [
+        "C c; c.f = [&](size_t v) { n = v; }; c.fire(64);",
+        "C c{[&](size_t v) { n = v; }}; C b = c; b.fire(64);",
+        "std::function<void(size_t)> f = P{&n}; f(64);",
+        "std::function<void(size_t)> f = [&](size_t v) { n = v; }; auto g = [&] { f(64); }; g();",
+        "{ D c; c.f = [&] { n = 64; }; }",
+        "{ G c([&] { n = 64; }); }",
+        "{ auto c = defer([&] { n = 64; }); }",
+    ] {
+        not_4096(outside, inside);
+    }
+}
+
+#[test]
+fn objects_whose_making_is_not_followed_keep_their_arguments() {
+    let outside = "#include <memory>
+#include \"handle.h\"
+struct B { size_t &c; B(size_t &x) : c(x) {} void add(size_t k) { c += k; } };
+struct D : B { int tag; D(size_t &x) : B(x), tag(1) {} void twice() { c *= 2; } };
+struct E : B { using B::B; };
+struct T { float *in; size_t *count; };
+void run(const T *t);";
+    for inside in [
+        "D x(n); x.add(64);",
+        "D x(n); x.twice();",
+        "E x(n); x.add(64);",
+        "std::unique_ptr<D> p(new D(n)); p->add(64);",
+        "auto *h = new Handle(n); h->update();",
+        "auto h = std::make_unique<Handle>(n); h->update();",
+        "T t{nullptr, &n}; run(&t);",
+    ] {
+        not_4096(outside, inside);
+    }
+    // What a base takes by value stays.
+    let outside = "struct V { int k; V(int x) : k(x) {} }; struct W : V { size_t m; W(size_t x) : V(x), m(x) {} };";
+    assert_eq!(set(outside, "W w(n); cudaMemset(d, 0, n);"), "4096");
+    assert_eq!(set(outside, "W w(n); cudaMemset(d, 0, w.m);"), "4096");
+}
+
+#[test]
+fn elements_of_classes_with_iterators_of_their_own_are_written() {
+    let outside = "#include <vector>
+struct S { size_t *p; size_t n; size_t *begin() const { return p; } size_t *end() const { return p + n; } };
+struct V { std::vector<size_t> v; auto begin() { return v.begin(); } auto end() { return v.end(); } };";
+    for inside in [
+        "size_t a[3] = {1, 4096, 3}; for (auto &x : S{a, 3}) x = 64; n = a[1];",
+        "V v; v.v = {1, 2, 3}; v.v[1] = 4096; for (auto &x : v) x = 64; n = v.v[1];",
+    ] {
+        not_4096(outside, inside);
+    }
+}
+
+#[test]
+fn what_shows_the_bytes_of_something_else_is_not_known() {
+    let outside = "struct P { size_t x, y; };
+struct O { size_t &n; O &operator=(size_t v) { n = v; return *this; } };";
+    for inside in [
+        "unsigned i = 4096; float f = *(float *)&i; n = (size_t)f;",
+        "int v = 0x01001000; n = *(short *)&v;",
+        "P p{4096, 2}; auto &[x, y] = p; x = 64; n = p.x;",
+        "O o{n}; o = 64;",
+    ] {
+        not_4096(outside, inside);
+    }
+    for (expression, bytes) in [
+        ("sizeof(+c)", "4"),
+        ("sizeof(true ? 1 : 2.0)", "8"),
+        ("sz(a) * 100 + len(a)", "505"),
+    ] {
+        let outside = "template <class T> size_t sz(const T &) { return sizeof(T); }
+template <class T, size_t N> size_t len(T (&)[N]) { return N; }";
+        assert_eq!(set(outside, &format!("char c = 1, a[5]; cudaMemset(d, 0, {expression});")), bytes);
+    }
+}
+
+#[test]
+fn a_handler_is_where_a_throw_leads() {
+    assert_eq!(set("", "try { throw 1; } catch (int) { } cudaMemset(d, 0, 64);"), "64");
+    not_4096("", "try { if (n > 5) throw 1; n = 4096; } catch (int) { n = 64; }");
+}
+
+/// How many copies are set, in a program that reads its arguments like this, between two numbers that may be the same.
+fn two_arguments(outside: &str, inside: &str) -> String {
+    let text = format!(
+        "{outside}\nint main(int argc, char **argv) {{ {inside} char *d; cudaMalloc(&d, 64); cudaMemset(d, 0, last - first); }}"
+    );
+    let found = events(&text).into_iter().find_map(|event| match &event.kind {
+        EventKind::Set { bytes, .. } => Some(amount(bytes)),
+        _ => None,
+    });
+    found.unwrap()
+}
+
+#[test]
+fn one_argument_is_one_number_while_argv_stays() {
+    assert_eq!(two_arguments("", "int first = atoi(argv[1]), last = atoi(argv[1]);"), "0");
+    let run = "int run(int argc, char **argv) { return atoi(argv[1]); }";
+    assert_eq!(two_arguments(run, "int first = atoi(argv[1]), last = run(argc, argv);"), "0");
+    let shift = "int shift(char **&argv) { int v = atoi(argv[1]); argv++; return v; }";
+    for inside in [
+        "argv++; int first = atoi(argv[1]); argv++; int last = atoi(argv[1]);",
+        "int first = atoi(argv[1]); argv[1] = argv[2]; int last = atoi(argv[1]);",
+        "int first = atoi(argv[1]), last = run(argc - 1, argv + 1);",
+        "int first = shift(argv), last = shift(argv);",
+        "int first = atoi(argv[1]); long last = strtol(argv[1], 0, 16);",
+    ] {
+        assert_ne!(two_arguments(&format!("{run}\n{shift}"), inside), "0", "{inside}");
     }
 }
 

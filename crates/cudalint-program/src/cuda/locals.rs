@@ -9,11 +9,14 @@ use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Node, Span};
 
 impl Lowerer<'_> {
-    /// Declares the names of a structured binding.
-    pub(super) fn bindings<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Vec<StmtId> {
+    /// Declares the names of a structured binding; by reference they name parts of something else.
+    pub(super) fn bindings<'t>(&mut self, s: Src<'t>, node: Node<'t>, by_reference: bool) -> Vec<StmtId> {
         let mut out = Vec::new();
         for name in children(node) {
-            let ty = self.push_type(Type::Unknown);
+            let mut ty = self.push_type(Type::Unknown);
+            if by_reference {
+                ty = self.push_type(Type::Reference(ty));
+            }
             let text = self.declared_name(s, name);
             let span = s.span(name);
             let local = self.declare(text, ty, Space::Ordinary, false, span);
@@ -49,12 +52,14 @@ impl Lowerer<'_> {
             let declared = self.declarator(s, declarator, base);
             let Some(name) = declared.name else { continue };
             if cuda_kind(name) == CudaKind::StructuredBindingDeclarator {
+                let mut by_reference = false;
                 if let Some(value) = field(declarator, Field::Value) {
                     let value = self.expr(s, value);
-                    let value = self.bound_parts(value, declared.ty);
-                    self.emit(s, declarator, Stmt::Expr(value), out);
+                    let bound = self.bound_parts(value, declared.ty);
+                    by_reference = bound != value;
+                    self.emit(s, declarator, Stmt::Expr(bound), out);
                 }
-                let bindings = self.bindings(s, name);
+                let bindings = self.bindings(s, name, by_reference);
                 out.extend(bindings);
                 continue;
             }

@@ -361,7 +361,7 @@ impl Lowerer<'_> {
                     if named && written != range {
                         bindings.push(self.push_stmt(Stmt::Expr(written), s.span(name)));
                     }
-                    bindings.extend(self.bindings(s, name));
+                    bindings.extend(self.bindings(s, name, written != range));
                 } else {
                     let text = self.declared_name(s, name);
                     let span = s.span(name);

@@ -35,6 +35,8 @@ impl Owner {
     pub fn is_freed_by(self, api: &str) -> Option<bool> {
         let of_cuda = ApiId::named(api).filter(|api| api.is_cuda_host());
         match (of_cuda, self) {
+            // On AMD's devices either function frees both.
+            (Some(_), Self::Allocator(_, Space::Pinned | Space::Device)) if api.starts_with("hip") => None,
             (Some(api), Self::Allocator(_, Space::Pinned)) => Some(api.frees_pinned()),
             (Some(api), Self::Allocator(_, Space::Device)) => Some(!api.frees_pinned()),
             (Some(api), Self::Allocator(_, Space::Managed)) => (!api.frees_pinned()).then_some(true),

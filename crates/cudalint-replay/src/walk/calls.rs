@@ -1,5 +1,7 @@
 //! Calls: functions in sight are walked in place, others may write whatever they can reach.
 
+use super::containers::is_move;
+use super::meaning::Meaning;
 use super::memo::{Called, Recall};
 use super::places::Access;
 use super::unseen::{const_type, pack_parameter};
@@ -9,7 +11,7 @@ use crate::host::{self, Flow, Paths};
 use crate::memory::{Place, root};
 use crate::value::{Closure, Kind, Val};
 use cudalint_program::ir::{
-    Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, ModuleId, Path, TemplateArg, Type,
+    Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, ModuleId, Path, Space, TemplateArg, Type,
 };
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Entry, Name};
@@ -67,9 +69,11 @@ impl<'p> Walker<'p> {
                 )
             }
             _ => {
-                if let Some(place) = &callee.place {
-                    let place = place.clone();
-                    if matches!(callee.ty.value(), Ty::Record(..)) {
+                // An object that can be called: what it leads to, its captures among it, may be written.
+                if matches!(callee.ty.value(), Ty::Record(..) | Ty::Library(..) | Ty::Unknown | Ty::Auto) {
+                    self.hand_out(callee);
+                    if let Some(place) = &callee.place {
+                        let place = place.clone();
                         self.forget_place(&place);
                     }
                 }
@@ -96,13 +100,10 @@ impl<'p> Walker<'p> {
             let outs = self.arguments(args);
             return self.unknown_call(args, &outs, None);
         };
-        if path.segments.len() == 1
-            && let super::meaning::Meaning::Place(place, ty) = self.captured_meaning(name)
-        {
-            let val = self.load(&place, &ty);
-            return self.call_value(id, &Out { val, ty, place: Some(place) }, args);
-        }
         let found = self.called(path, args.len());
+        if let Some(callee) = self.called_variable(path, targs, found.is_some()) {
+            return self.call_value(id, &callee, args);
+        }
         if path.segments.len() == 1 && self.is_hidden(name, found) {
             let outs = self.arguments(args);
             if let Some((place, _)) = self.frames.last().and_then(|frame| frame.this.clone()) {
@@ -192,14 +193,22 @@ impl<'p> Walker<'p> {
         }
     }
 
-    fn captured_meaning(&mut self, name: &Name) -> super::meaning::Meaning {
-        if self.frames.last().is_some_and(|frame| frame.closure.is_some())
-            && let Some((place, ty)) = self.captured(name)
-            && matches!(ty, Ty::Function)
-        {
-            return super::meaning::Meaning::Place(place, ty);
-        }
-        super::meaning::Meaning::None
+    /// The variable that a call's name means: what the lambda around captured, or a member of the object around, hides
+    /// functions of its name.
+    fn called_variable(&mut self, path: &Path, targs: &[TemplateArg], function: bool) -> Option<Out> {
+        let name = path.last().filter(|_| path.segments.len() == 1)?;
+        let callable = |ty: &Ty| !matches!(ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Array(..));
+        let hiding = self.captured(name).or_else(|| self.member_of_this(name)).filter(|(_, ty)| callable(ty.value()));
+        let (place, ty) = match hiding {
+            Some(found) => found,
+            None if function => return None,
+            None => match self.meaning(path, targs) {
+                Meaning::Place(place, ty) if callable(ty.value()) => (place, ty),
+                _ => return None,
+            },
+        };
+        let val = self.load(&place, &ty);
+        Some(Out { val, ty, place: Some(place) })
     }
 
     /// The object for a method called by its bare name.
@@ -425,9 +434,19 @@ impl<'p> Walker<'p> {
                 ty
             };
             let val = self.cast(&out, ty.clone()).val;
-            let object = self.create_variable(&variable.name, variable.span, ty, val);
+            let object = self.create_variable(&variable.name, variable.span, ty, Val::unknown());
+            let place = Place::Cell(object, root());
+            let val = if out.place.is_some() && !self.is_moved_in(id) { self.copy_of(val, Some(&place), 0) } else { val };
+            self.memory.store(&place, val);
             self.set_slot(id, Slot::Object(object));
         }
+    }
+
+    /// Whether the caller moves an object into a parameter.
+    fn is_moved_in(&self, parameter: LocalId) -> bool {
+        let [.., caller, frame] = self.frames.as_slice() else { return false };
+        let argument = frame.arguments.get(parameter.index()).copied().flatten();
+        argument.is_some_and(|argument| is_move(self.project.module(caller.module), argument))
     }
 
     /// The end of a function walked in place: all its ways out are joined.
@@ -513,7 +532,18 @@ impl<'p> Walker<'p> {
             return self.build(&ty, value);
         }
         let out = self.eval(value);
-        Out::new(out.val, out.ty.value().clone())
+        // A local variable is moved out of the function, anything else is copied.
+        let own = match self.kind(value) {
+            Some(Expr::Local(local)) => {
+                let slot = self.frames.last().and_then(|frame| frame.slots.get(*local));
+                let variable = self.function().and_then(|function| function.locals.get(*local));
+                matches!(slot, Some(Slot::Object(_)))
+                    && variable.is_some_and(|variable| !matches!(variable.space, Space::Static))
+            }
+            _ => out.place.is_none() && !self.is_lvalue(value),
+        };
+        let val = if own || is_move(self.module(), value) { out.val } else { self.copy_of(out.val, None, 0) };
+        Out::new(val, out.ty.value().clone())
     }
 
     /// Member initializers of a constructor, and the initializers written at fields.
@@ -526,10 +556,9 @@ impl<'p> Walker<'p> {
         for (field, args) in &function.member_inits {
             let Some(field_ty) = self.field_type(&ty, field) else {
                 // A base class or a delegated constructor.
-                for arg in args {
-                    let out = self.eval(*arg);
-                    self.hand_out(&out);
-                }
+                let outs = self.arguments(args);
+                let class = self.initialized_class(&ty, field);
+                self.kept_by_object(&class, args, &outs);
                 self.forget_place(&place);
                 continue;
             };

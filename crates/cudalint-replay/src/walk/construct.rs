@@ -76,7 +76,8 @@ impl<'p> Walker<'p> {
             }
         } else {
             let cast = self.cast(&out, ty.clone());
-            self.store_result(init, place, ty, cast.val);
+            let val = self.received(init, &out, cast.val, place);
+            self.store_result(init, place, ty, val);
         }
     }
 
@@ -224,16 +225,7 @@ impl<'p> Walker<'p> {
             }
             Ty::Library(..) | Ty::Unknown | Ty::Auto => {
                 let outs = self.arguments(args);
-                for (out, arg) in outs.iter().zip(args) {
-                    self.hand_out(out);
-                    if self.is_lvalue(*arg)
-                        && let Some(place) = &out.place
-                    {
-                        let place = place.clone();
-                        self.escape(&place);
-                        self.forget_place(&place);
-                    }
-                }
+                self.kept_by_object(ty, args, &outs);
                 self.memory.store(place, Val::unknown());
             }
             _ => match args {
@@ -266,15 +258,17 @@ impl<'p> Walker<'p> {
         if let [one] = outs.as_slice()
             && self.same_record(ty, &one.ty)
         {
-            return self.memory.store(place, one.val.clone());
+            let val = match exprs.first() {
+                Some(expr) => self.received(*expr, one, one.val.clone(), place),
+                None => one.val.clone(),
+            };
+            return self.memory.store(place, val);
         }
         if let Some((target, id)) = self.constructor(entry, outs.len()) {
             self.run_constructor(place, ty, target, id, exprs, outs, exprs.first().copied());
             return;
         }
-        for out in &outs {
-            self.hand_out(out);
-        }
+        self.kept_by_object(ty, exprs, &outs);
         if !outs.is_empty() {
             self.memory.forget_shared();
         }
@@ -311,9 +305,7 @@ impl<'p> Walker<'p> {
         };
         if !self.comes_from_host_heap(&ty, 0) {
             let outs = self.arguments(args);
-            for out in &outs {
-                self.hand_out(out);
-            }
+            self.kept_by_object(&ty, args, &outs);
             return Out::new(Val::unknown(), Ty::pointer_to(ty));
         }
         let size = self.size_of(&ty);

@@ -4,17 +4,19 @@ use super::{Out, Walker};
 use crate::facts::{MemorySpace, Origin};
 use crate::given::{Held, HeldContents};
 use crate::host::ObjId;
-use crate::memory::{Key, ObjectInfo, Place, extend, root};
+use crate::memory::{CellPath, Key, ObjectInfo, Place, extend, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
-use cudalint_program::ir::{Expr, ExprId};
+use cudalint_program::ir::{Expr, ExprId, Module};
 use cudalint_program::types::{Container, Ty};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// The hidden part of a container that points to its storage.
 const DATA: &str = "#data";
+/// How deep containers in containers are copied with what they hold.
+const MAX_NESTED: u32 = 3;
 /// Most elements of a list that are kept.
 const MAX_ITEMS: usize = 256;
 /// The hidden part of a container that counts its elements.
@@ -91,6 +93,54 @@ impl<'p> Walker<'p> {
             let at = Place::Cell(storage, extend(&root(), Key::At(size * index as i64)));
             self.store(&at, inner, out.val.clone());
         }
+    }
+
+    /// What an object at `place` gets of a value that comes from this expression: its own, where it is moved or made there.
+    pub(super) fn received(&mut self, from: ExprId, out: &Out, val: Val, place: &Place) -> Val {
+        let there = (out.place.is_some() || self.is_lvalue(from)) && !is_move(self.module(), from);
+        if there { self.copy_of(val, Some(place), 0) } else { val }
+    }
+
+    /// The value of a copy of an object: the containers in it have storage of their own, with the same elements.
+    pub(super) fn copy_of(&mut self, val: Val, place: Option<&Place>, depth: u32) -> Val {
+        let Kind::Aggregate(parts) = &val.kind else { return val };
+        let storage = |(path, part): (&CellPath, &Val)| match (path.last(), &part.kind) {
+            (Some(Key::Field(name)), Kind::Ptr(pointer)) if name == DATA => {
+                let origin = &self.memory.get(pointer.obj).info.origin;
+                matches!(origin, Origin::Vector | Origin::Text).then(|| (path.clone(), pointer.clone()))
+            }
+            _ => None,
+        };
+        let shared: Vec<(CellPath, Ptr)> = parts.cells.iter().filter_map(storage).collect();
+        if shared.is_empty() {
+            return val;
+        }
+        let mut cells = parts.cells.clone();
+        for (path, pointer) in shared {
+            let mut copy = self.memory.get(pointer.obj).clone();
+            if let (Some(Place::Cell(holder, at)), Some((_, inside))) = (place, path.split_last()) {
+                let part = Place::Cell(*holder, at.iter().chain(inside).cloned().collect());
+                let name = Name::from(self.place_name(&part).as_str());
+                copy.info = Rc::new(ObjectInfo {
+                    name,
+                    site: self.memory.get(*holder).info.site,
+                    ty: copy.info.ty.clone(),
+                    origin: copy.info.origin.clone(),
+                    ..*copy.info
+                });
+            }
+            let held = copy.held.take();
+            let elements = copy.read(&[]);
+            let elements = if depth < MAX_NESTED { self.copy_of(elements, None, depth + 1) } else { Val::unknown() };
+            copy.write(&root(), elements);
+            let stride = self.strides.get(&(pointer.obj, root())).copied();
+            let own = self.memory.add(copy);
+            self.memory.set_held(own, held);
+            self.strides.extend(stride.map(|stride| ((own, root()), stride)));
+            let why = cells.get(&path).and_then(|old| old.why.clone());
+            Rc::make_mut(&mut cells).insert(path, Val { kind: Kind::Ptr(Ptr { obj: own, ..pointer }), why });
+        }
+        Val { why: val.why.clone(), ..Val::aggregate(parts.whole.clone(), cells) }
     }
 
     /// The pointer to a container's storage.
@@ -365,5 +415,16 @@ impl<'p> Walker<'p> {
                 self.unknown_call(args, &outs, None)
             }
         }
+    }
+}
+
+/// Whether an expression hands on an object that nobody needs any more: `std::move(x)`.
+pub(super) fn is_move(module: &Module, expr: ExprId) -> bool {
+    let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
+    match kind(expr) {
+        Some(Expr::Call { callee, args }) if args.len() == 1 => {
+            matches!(kind(*callee), Some(Expr::Name { path, .. }) if path.last().is_some_and(|name| name == "move"))
+        }
+        _ => false,
     }
 }

@@ -131,7 +131,9 @@ impl<'p> Walker<'p> {
             }
             Expr::SizeOfExpr(value) => {
                 let ty = self.type_of(*value);
-                Out::new(Val::size(self.size_of(ty.value())), Ty::SIZE)
+                // An object of a lambda is as large as what it captures.
+                let size = if matches!(ty.value(), Ty::Function) { Quantity::Unknown } else { self.size_of(ty.value()) };
+                Out::new(Val::size(size), Ty::SIZE)
             }
             Expr::AddressOf(value) => {
                 let (place, ty) = self.place(*value, Access::Address);
@@ -276,7 +278,16 @@ impl<'p> Walker<'p> {
     fn select(&mut self, condition: ExprId, a: ExprId, b: ExprId) -> Out {
         let truth = self.condition(condition);
         if let (Truth::Known(value), 0) = (&truth, self.dry) {
-            return self.eval(if *value { a } else { b });
+            let (taken, other) = if *value { (a, b) } else { (b, a) };
+            let out = self.eval(taken);
+            // The type is that of both.
+            if out.ty.promoted().is_some()
+                && self.is_plain(other)
+                && let Some(ty) = out.ty.common(&self.type_of(other)).filter(|ty| ty != out.ty.value())
+            {
+                return self.cast(&Out { place: None, ..out }, ty);
+            }
+            return out;
         }
         let (mut first, mut second) = (Out::unknown(), Out::unknown());
         self.asking(condition, |w| {
@@ -364,6 +375,12 @@ impl<'p> Walker<'p> {
         let (place, ty) = self.place(target, Access::Write);
         let out = match op {
             None if right.ty.is_scalar() && matches!(ty.value(), Ty::Vector { .. }) => self.cast(&right, ty.clone()),
+            // An operator of the class: what it does with what the object leads to is not followed.
+            None if matches!(ty.value(), Ty::Record(..)) && !right.ty.is_unknown() && !self.same_record(&ty, &right.ty) => {
+                self.hand_out(&right);
+                self.touch_object(&place);
+                Out::unknown()
+            }
             None => right,
             Some(op) => {
                 let old = Out { val: self.load(&place, &ty), ty: ty.clone(), place: Some(place.clone()) };
@@ -385,7 +402,8 @@ impl<'p> Walker<'p> {
         if ty.value().container().is_some() {
             self.assign_container(&place, &ty, &out);
         } else {
-            self.store_result(value, &place, &ty, out.val);
+            let val = self.received(value, &out, out.val.clone(), &place);
+            self.store_result(value, &place, &ty, val);
         }
         Out { val: self.load(&place, &ty), ty, place: Some(place) }
     }

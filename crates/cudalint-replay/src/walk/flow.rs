@@ -144,7 +144,7 @@ impl Walker<'_> {
     }
 
     /// Whether the path that has just ended was left by a `throw` inside of a `try`.
-    fn has_thrown(&mut self) -> bool {
+    pub(super) fn has_thrown(&mut self) -> bool {
         self.frames.last_mut().is_some_and(|frame| std::mem::take(&mut frame.thrown))
     }
 

@@ -6,7 +6,7 @@ use super::calls::Invocation;
 use super::{Slot, Walker};
 use crate::host::Flow;
 use crate::memory::{Place, root};
-use cudalint_program::ir::{ExprId, FunctionId, FunctionRole, LocalId, ModuleId};
+use cudalint_program::ir::{ExprId, FunctionId, FunctionRole, LocalId, ModuleId, Type, Variable};
 use cudalint_program::types::Ty;
 
 impl Walker<'_> {
@@ -20,7 +20,15 @@ impl Walker<'_> {
         };
         let id = *record.methods.iter().find(is_destructor)?;
         let traits = self.scan.traits.of(module, id);
-        (traits.shared && !traits.gpu && !traits.memory).then_some((module, id))
+        // What it was given to call may write anything.
+        let called = |field: &Variable| match self.project.module(module).types.get(field.ty) {
+            Some(Type::Named { path, .. }) => path.last().is_some_and(|name| {
+                name == "function" || record.template_params.iter().any(|param| param.name == *name)
+            }),
+            _ => false,
+        };
+        let writes = traits.shared || record.fields.iter().any(called);
+        (writes && !traits.gpu && !traits.memory).then_some((module, id))
     }
 
     /// A variable of this type lives from here on.

@@ -33,6 +33,7 @@ impl Walker<'_> {
                     let val = self.memory.load(&place);
                     let copy = self.create_variable(&variable.name, variable.span, ty.clone(), Val::unknown());
                     let place = Place::Cell(copy, crate::memory::root());
+                    let val = self.copy_of(val, Some(&place), 0);
                     self.memory.store(&place, val);
                     place
                 } else {

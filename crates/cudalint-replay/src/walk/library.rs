@@ -11,8 +11,12 @@ use crate::value::{Int, Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Arg, Effect, Holds, Size};
-use cudalint_program::ir::{Expr, ExprId, Path, TemplateArg};
+use cudalint_program::ir::{Expr, ExprId, Function, LocalId, ModuleId, Path, TemplateArg, Type};
 use cudalint_program::types::{Container, Ty};
+use cudalint_program::visit::{Item, walk};
+
+/// An argument of the program as it is spelled, with the bytes and the sign of the number that it is read as.
+pub(super) type NumberSource<'p> = (&'p str, (u8, bool));
 
 impl<'p> Walker<'p> {
     /// A call of the standard library or of thrust; `None` when the name is not known.
@@ -186,15 +190,13 @@ impl<'p> Walker<'p> {
         if let Some(end) = outs.get(1) {
             self.written_by_library(&end.clone());
         }
-        let ty = match name {
-            "atoi" | "stoi" => Ty::INT,
-            "atof" => return Out::new(Val::unknown(), Ty::DOUBLE),
-            "strtoul" | "strtoull" | "stoul" | "stoull" => Ty::SIZE,
-            _ => Ty::LONG,
-        };
+        let ty = number_type(name);
+        if !matches!(ty, Ty::Int { .. }) {
+            return Out::new(Val::unknown(), ty);
+        }
         let text = self.text(id);
-        let source = args.first().and_then(|text| self.argument_text(*text)).filter(|_| self.dry == 0);
-        let known = source.and_then(|source| self.started_with.get_mut(source));
+        let source = self.number_source(name, args).filter(|_| self.dry == 0);
+        let known = source.and_then(|source| self.started_with.get_mut(&source));
         let q = if let Some((q, uses)) = known {
             *uses += 1;
             q.clone()
@@ -207,24 +209,96 @@ impl<'p> Walker<'p> {
         Out::new(Val::typed(q, bytes, signed), ty)
     }
 
+    /// The argument of the program that a call reads as a decimal number, and how it reads it.
+    fn number_source(&self, name: &str, args: &[ExprId]) -> Option<NumberSource<'p>> {
+        let base = args.get(2).map(|base| self.kind(*base));
+        // In base 10, which those that take none mean.
+        let decimal = base.map_or(!name.starts_with("strto"), |base| matches!(base, Some(Expr::Int { value: 10, .. })));
+        let text = args.first().filter(|_| decimal).and_then(|text| self.argument_text(*text))?;
+        Some((text, number_type(name).integer()?))
+    }
+
     /// An argument of the program as it is spelled, `argv[1]`: the same text wherever it is read.
     fn argument_text(&self, text: ExprId) -> Option<&'p str> {
         let Some(Expr::Index { base, indices }) = self.kind(self.without_casts(text)) else { return None };
         let (Some(Expr::Local(local)), [index]) = (self.kind(*base), indices.as_slice()) else { return None };
-        let function = self.function()?;
         let number = matches!(self.kind(*index), Some(Expr::Int { .. }));
-        let given = local.0 < function.param_count
-            && (function.name == "main" || function.locals.get(*local).is_some_and(|it| it.name == "argv"));
-        (number && given).then(|| self.common.text(*index))
+        (number && self.is_argv(*local)).then(|| self.common.text(*index))
+    }
+
+    /// Whether a parameter of the function around is what the program was started with, as it was then: that of `main`, or
+    /// of the function where the walk begins, handed on from call to call.
+    fn is_argv(&self, local: LocalId) -> bool {
+        let mut local = local;
+        for (depth, frame) in self.frames.iter().enumerate().rev() {
+            let module = self.project.module(frame.module);
+            let Some(function) = frame.function.and_then(|id| module.functions.get(id)) else { return false };
+            if local.0 >= function.param_count || self.may_move(frame.module, function, local) {
+                return false;
+            }
+            if depth == 0 || function.name == "main" {
+                let named = function.locals.get(local).is_some_and(|parameter| parameter.name == "argv");
+                return named || function.name == "main" && local.0 == 1;
+            }
+            let argument = frame.arguments.get(local.index()).copied().flatten();
+            let caller = self.frames.get(depth - 1).map(|caller| self.project.module(caller.module));
+            let handed = argument.zip(caller).and_then(|(argument, caller)| {
+                let mut kind = caller.exprs.get(argument).map(|node| &node.kind);
+                while let Some(Expr::Cast { value, .. }) = kind {
+                    kind = caller.exprs.get(*value).map(|node| &node.kind);
+                }
+                if let Some(Expr::Local(local)) = kind { Some(*local) } else { None }
+            });
+            let Some(handed) = handed else { return false };
+            local = handed;
+        }
+        false
+    }
+
+    /// Whether a function may write a parameter or what it points to: itself, or by what it hands its address or a
+    /// reference to.
+    fn may_move(&self, module_id: ModuleId, function: &Function, local: LocalId) -> bool {
+        let module = self.project.module(module_id);
+        let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
+        let names = |id: ExprId| matches!(kind(id), Some(Expr::Local(named)) if *named == local);
+        let by_reference = |path: &Path, index: usize| {
+            self.project.overloads(module_id, &Path::default(), path).iter().any(|(target, id)| {
+                let types = &self.project.module(*target).types;
+                let parameter = self.project.function_at(*target, *id).and_then(|it| it.params().get(LocalId::from(index)));
+                parameter.is_some_and(|parameter| matches!(types.get(parameter.ty), Some(Type::Reference(_))))
+            })
+        };
+        let Some(body) = &function.body else { return true };
+        let mut moves = false;
+        walk(module, function, body, |item| {
+            let Item::Expr(id) = item else { return true };
+            moves |= match kind(id) {
+                Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => {
+                    names(*target) || matches!(kind(*target), Some(Expr::Index { base, .. }) if names(*base))
+                }
+                Some(Expr::AddressOf(value)) => names(*value),
+                Some(Expr::Call { callee, args }) => args.iter().position(|arg| names(*arg)).is_some_and(|index| {
+                    // `init(&argc, argv)` takes away what it has understood.
+                    args.iter().any(|arg| matches!(kind(*arg), Some(Expr::AddressOf(_))))
+                        || matches!(kind(*callee), Some(Expr::Name { path, .. }) if by_reference(path, index))
+                }),
+                _ => false,
+            };
+            !moves
+        });
+        moves
     }
 
     /// The number that a program's argument says, where an earlier read has named it; else it is known by `name` from now on.
     pub fn argument_number(&mut self, value: ExprId, name: &str) -> Quantity {
         let source = match self.kind(self.without_casts(value)) {
-            Some(Expr::Call { args, .. }) => args.first().and_then(|text| self.argument_text(*text)),
+            Some(Expr::Call { callee, args }) => match self.kind(*callee) {
+                Some(Expr::Name { path, .. }) => path.last().and_then(|name| self.number_source(name, args)),
+                _ => None,
+            },
             _ => None,
         };
-        match source.and_then(|source| self.started_with.get(source)) {
+        match source.and_then(|source| self.started_with.get(&source)) {
             Some((q, uses)) if *uses > 1 => q.clone(),
             _ => {
                 let q = self.atoms.fresh(name, AtomKind::Input);
@@ -334,9 +408,7 @@ impl<'p> Walker<'p> {
             other => (other.clone(), None),
         };
         if count.is_none() {
-            for out in &outs {
-                self.hand_out(out);
-            }
+            self.kept_by_object(&inner, args, &outs);
         }
         let size = self.size_of(&inner);
         let (bytes, why) = match &count {
@@ -424,6 +496,16 @@ impl<'p> Walker<'p> {
             },
             _ => false,
         }
+    }
+}
+
+/// The type of the number that a function reads in a text.
+fn number_type(name: &str) -> Ty {
+    match name {
+        "atoi" | "stoi" => Ty::INT,
+        "atof" => Ty::DOUBLE,
+        "strtoul" | "strtoull" | "stoul" | "stoull" => Ty::SIZE,
+        _ => Ty::LONG,
     }
 }
 

@@ -387,6 +387,14 @@ impl<'p> Walker<'p> {
         let Some(function) = self.function() else { return Flow::Next };
         let Some(local) = function.locals.get(variable) else { return Flow::Next };
         let ty = self.resolve(local.ty);
+        // The iterators of a class of its own lead wherever the object leads: a write through the variable may reach all that.
+        let read_only = match self.module().types.get(local.ty) {
+            Some(Type::Reference(to)) => self.module().is_const(*to),
+            _ => !matches!(ty, Ty::Reference(_)),
+        };
+        if !(read_only && ty.value().is_scalar()) && matches!(self.elements_of(&out), Place::Unknown) {
+            self.escape_from_class(&out);
+        }
         let element = match (out.ty.value(), out.ty.value().container()) {
             (Ty::Array(inner, _), _) => (**inner).clone(),
             (_, Some((Container::Vector | Container::Array, inner, _))) => inner.clone(),
@@ -395,10 +403,6 @@ impl<'p> Walker<'p> {
         match &ty {
             Ty::Reference(inner) => {
                 // A write through the variable reaches the range's elements.
-                let read_only = match self.module().types.get(local.ty) {
-                    Some(Type::Reference(to)) => self.module().is_const(*to),
-                    _ => false,
-                };
                 if !read_only {
                     self.contents_change(&out);
                 }

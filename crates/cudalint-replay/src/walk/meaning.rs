@@ -141,7 +141,7 @@ impl Walker<'_> {
     }
 
     /// A field of the object that the method around runs on.
-    fn member_of_this(&mut self, name: &Name) -> Option<(Place, Ty)> {
+    pub fn member_of_this(&mut self, name: &Name) -> Option<(Place, Ty)> {
         let (place, ty) = self.frames.last()?.this.clone()?;
         let field = self.field_type(&ty, name)?;
         Some(self.through_reference(self.field_place(&place, name), field))

@@ -23,14 +23,17 @@ impl Walker<'_> {
         let val = match (op, &out.val.kind) {
             (UnaryOp::Minus, Kind::Float(value)) => Val { kind: Kind::Float(-value), why: out.val.why.clone() },
             (UnaryOp::Minus, Kind::Int(_)) => arith::binary(&mut self.atoms, BinaryOp::Sub, &zero, &out.val),
-            (UnaryOp::Plus, _) => out.val.clone(),
+            (UnaryOp::Plus, _) => match out.ty.promoted() {
+                Some(ty) => arith::convert(&mut self.atoms, &out.val, &ty),
+                None => out.val.clone(),
+            },
             (UnaryOp::BitNot, Kind::Int(Int { q: Quantity::Known(_), .. })) => {
                 let ones = Val::typed(Quantity::Known(-1), 4, true);
                 arith::binary(&mut self.atoms, BinaryOp::Xor, &out.val, &ones)
             }
             _ => Val { kind: Kind::Unknown, why: out.val.why.clone() },
         };
-        let ty = type_of_number(&val).unwrap_or_else(|| out.ty.value().clone());
+        let ty = type_of_number(&val).or_else(|| out.ty.promoted()).unwrap_or_else(|| out.ty.value().clone());
         Out::new(val, ty)
     }
 

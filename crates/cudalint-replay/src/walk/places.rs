@@ -4,6 +4,7 @@ use super::meaning::Meaning;
 use super::unseen::const_type;
 use super::{Out, Slot, Walker};
 use crate::facts::{MemorySpace, Origin};
+use crate::host::ObjId;
 use crate::memory::{Key, Place, extend, root};
 use crate::quantity::Quantity;
 use crate::value::{Int, Kind, Ptr, Val};
@@ -183,7 +184,9 @@ impl<'p> Walker<'p> {
     /// Reads and writes of differing widths in one buffer make its cells meaningless.
     fn check_stride(&mut self, place: &Place, ty: &Ty) -> Place {
         let Place::Cell(obj, path) = place else { return place.clone() };
-        let Some((Key::At(_), parent)) = path.split_last() else { return place.clone() };
+        let Some((Key::At(_), parent)) = path.split_last() else {
+            return if ty.is_scalar() && self.shows_bytes(*obj, path, ty) { weaken(place) } else { place.clone() };
+        };
         // An inner array is only gone through.
         if ty.is_array() {
             return place.clone();
@@ -196,6 +199,22 @@ impl<'p> Walker<'p> {
         }
         self.memory.forget(*obj, &parent);
         Place::Weak(*obj, parent)
+    }
+
+    /// Whether a pointer of this type shows the bytes of a variable, or of a part of it, that holds something else.
+    fn shows_bytes(&self, obj: ObjId, path: &[Key], ty: &Ty) -> bool {
+        let declared = path.iter().try_fold(self.memory.get(obj).info.ty.clone(), |ty, key| match key {
+            Key::Field(name) => self.field_type(&ty, name),
+            Key::At(_) => ty.pointee().cloned(),
+        });
+        let width = |ty: &Ty| ty.integer().map(|(bytes, _)| bytes);
+        match (declared.as_ref().map(Ty::value), ty.value()) {
+            (Some(Ty::Float { bytes }), Ty::Float { bytes: read }) => bytes != read,
+            (Some(Ty::Pointer(_)), Ty::Pointer(_)) => false,
+            (Some(declared), read) if declared.is_scalar() => width(declared).is_none() || width(declared) != width(read),
+            (Some(Ty::Record(..) | Ty::Vector { .. }), _) => true,
+            _ => false,
+        }
     }
 
     fn index_place(&mut self, id: ExprId, base: ExprId, indices: &'p [ExprId], access: Access) -> (Place, Ty) {

@@ -275,7 +275,14 @@ impl<'p> Walker<'p> {
             self.set_slot(id, Slot::Object(object));
             let out = variable.init.map_or_else(Out::unknown, |init| self.eval(init));
             let known = !matches!(out.val.kind, Kind::Unknown | Kind::Int(_)) || out.val.known().is_some();
-            let object = self.create_variable(&variable.name, variable.span, out.ty.value().clone(), out.val);
+            let object =
+                self.create_variable(&variable.name, variable.span, out.ty.value().clone(), Val::unknown());
+            let place = Place::Cell(object, root());
+            let val = match variable.init {
+                Some(init) => self.received(init, &out, out.val.clone(), &place),
+                None => out.val,
+            };
+            self.memory.store(&place, val);
             if let Some(init) = variable.init {
                 self.finds_out_by(&Place::Cell(object, root()), init, known);
             }
@@ -411,6 +418,8 @@ impl<'p> Walker<'p> {
             frame.undecided = frame.undecided.saturating_sub(frame.tries.pop().unwrap_or_default());
             frame.returned.take()
         });
+        let mut thrown = self.has_thrown() && flow == Flow::Stop && self.budget.stopped.is_none();
+        let mut flow = flow;
         for handler in handlers {
             // A handler starts from any point of the body: whatever the body wrote may or may not have been written.
             let before = self.pendings.len();
@@ -422,7 +431,11 @@ impl<'p> Walker<'p> {
             self.undecide(-1);
             let diff = self.memory.diff(inner);
             self.memory.undo(inner);
-            if left == Flow::Next {
+            if left == Flow::Next && thrown {
+                // The body has thrown: only this leads on.
+                self.memory.adopt(diff, inner);
+                (thrown, flow) = (false, Flow::Next);
+            } else if left == Flow::Next {
                 self.memory.join(diff, inner, &JoinRule::Either);
             } else if left == Flow::Stop {
                 self.pendings.truncate(before);

@@ -2,6 +2,7 @@
 
 use super::{Out, Walker};
 use crate::arith;
+use crate::facts::Origin;
 use crate::host::NO_ARGUMENTS;
 use crate::memory::Place;
 use crate::value::{Kind, Val};
@@ -14,6 +15,8 @@ use typed_index_collections::TiSlice;
 
 /// Most classes between an object's and the one that has a method.
 const MAX_BASES: u32 = 6;
+/// Most objects behind a pointer to something constant whose own pointers are looked at.
+const MAX_LENT: u32 = 64;
 
 impl<'p> Walker<'p> {
     /// Whether a method of the object around, or of a base of it that is in sight, hides what a name was taken for: it hides
@@ -113,6 +116,7 @@ impl<'p> Walker<'p> {
                 None => (false, false),
             };
             if reads_only {
+                self.lend(out);
                 continue;
             }
             self.hand_out(out);
@@ -135,6 +139,78 @@ impl<'p> Walker<'p> {
     fn is_extent(&self, expr: ExprId, ty: &Ty) -> bool {
         let member = |name: &Name| ["x", "y", "z"].contains(&name.as_str());
         *ty == Ty::UINT && matches!(self.kind(expr), Some(Expr::Member { name, .. }) if member(name))
+    }
+
+    /// Code out of sight gets a pointer to what it cannot write: what pointers in there lead to may change all the same.
+    fn lend(&mut self, out: &Out) {
+        let mut pending = Vec::new();
+        out.val.pointers(&mut pending);
+        let mut left = MAX_LENT;
+        while let (Some(object), true) = (pending.pop(), left > 0) {
+            left -= 1;
+            let mut inside = Vec::new();
+            self.memory.get(object).pointers(&[], &mut inside);
+            for object in inside {
+                // A container owns its elements, and is constant with them.
+                if matches!(self.memory.get(object).info.origin, Origin::Vector | Origin::Text) {
+                    pending.push(object);
+                } else {
+                    self.memory.forget_reachable(object);
+                }
+            }
+        }
+    }
+
+    /// An object is made of these arguments by a constructor that is not followed: it may keep references to them.
+    pub(super) fn kept_by_object(&mut self, ty: &Ty, exprs: &[ExprId], outs: &[Out]) {
+        for (index, out) in outs.iter().enumerate() {
+            self.hand_out(out);
+            if let (Some(expr), Some(place)) = (exprs.get(index), &out.place)
+                && self.is_lvalue(*expr)
+                && self.takes_reference(ty, index, 0)
+            {
+                self.escape(place);
+                self.forget_place(place);
+            }
+        }
+    }
+
+    /// Whether a constructor of a class may take its argument at `index` by a reference through which it can write.
+    fn takes_reference(&self, ty: &Ty, index: usize, depth: u32) -> bool {
+        let Ty::Record(entry, env) = ty.value() else { return !ty.is_scalar() && ty.value().container().is_none() };
+        let Some(record) = self.project.record_at(*entry).filter(|record| record.defined && depth < MAX_BASES) else {
+            return true;
+        };
+        let module = self.project.module(entry.module);
+        let constructors = record.methods.iter().filter_map(|id| module.functions.get(*id));
+        let mut constructors = constructors.filter(|method| method.role == FunctionRole::Constructor).peekable();
+        if constructors.peek().is_none() {
+            // One that it inherits.
+            return record.bases.is_empty()
+                || record.bases.iter().any(|base| {
+                    let base = self.part_type(*entry, env, *base);
+                    self.takes_reference(&base, index, depth + 1)
+                });
+        }
+        constructors.any(|method| {
+            let by = method.params().get(LocalId::from(index)).and_then(|param| module.types.get(param.ty));
+            matches!(by, Some(Type::Reference(to)) if !const_type(&module.types, *to))
+                || pack_parameter(module, method).is_some_and(|pack| pack <= index)
+        })
+    }
+
+    /// The class that a constructor's initializer names: the one around, or a base of it.
+    pub(super) fn initialized_class(&self, ty: &Ty, name: &Name) -> Ty {
+        let Ty::Record(entry, env) = ty.value() else { return Ty::Unknown };
+        let Some(record) = self.project.record_at(*entry) else { return Ty::Unknown };
+        if record.name == *name {
+            return ty.clone();
+        }
+        let types = &self.project.module(entry.module).types;
+        let named = |base: &&TypeId| {
+            matches!(types.get(**base), Some(Type::Named { path, .. }) if path.last().is_some_and(|last| last == name))
+        };
+        record.bases.iter().find(named).map_or(Ty::Unknown, |base| self.part_type(*entry, env, *base))
     }
 
     /// Code out of sight gets a value: what it points to may change from now on.

@@ -1,6 +1,7 @@
 //! The state of a walk over C++ host code, and the look-ups that all of its parts use.
 
 use super::caches::Caches;
+use super::library::NumberSource;
 use super::out::Out;
 use super::recorded::Recording;
 use crate::facts::{MemorySpace, Origin, Question, Site};
@@ -97,7 +98,7 @@ pub(crate) struct Walker<'p> {
     /// Whether project code in sight calls the entry function, so that its parameters are not free.
     pub entry_is_called: bool,
     /// What arguments of the program say as numbers, with how often they were read: each is one number wherever it is read.
-    pub(super) started_with: FxHashMap<&'p str, (Quantity, u32)>,
+    pub(super) started_with: FxHashMap<NumberSource<'p>, (Quantity, u32)>,
     /// The object whose fields are being set.
     pub(super) making: Making,
     /// What the walks of functions that may be recorded look at.
