@@ -206,3 +206,34 @@ fn has_word(text: &str, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).any(|(at, _)| !text[..at].ends_with(part) && !text[at + word.len()..].starts_with(part))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CUDA: &str = "__global__ void k(int n) {}\nvoid simulate(int n, int threads) { k<<<n, threads>>>(n); }\n";
+    const CALLER: &str = "void simulate(int n, int threads);\nint main(void) { simulate(100, 256); return 0; }\n";
+    const ON_THE_CPU: &str = "void simulate(int n, int chunk) { for (int i = 0; i < n; i++) step(i, chunk); }\n";
+
+    /// The files that are read for what they call, and the names that files without GPU code call.
+    fn callers_among(files: &[(&str, &str)]) -> (Vec<PathBuf>, Vec<String>) {
+        let mut callers = Callers::default();
+        callers.take(Path::new("a.cu"), CUDA, false);
+        for (name, text) in files {
+            callers.leave(Path::new(name), Callers::calls_of(FileKind::CFamily, text));
+        }
+        let read = |path: &Path| files.iter().find(|(name, _)| path == Path::new(name)).map(|(_, text)| (*text).to_owned());
+        let found = callers.next(0, read);
+        (found, callers.into_called().into_iter().collect())
+    }
+
+    #[test]
+    fn who_calls_a_function_is_not_known_where_a_version_for_the_cpu_has_its_name() {
+        let called = vec!["simulate".to_owned()];
+        assert_eq!(callers_among(&[("main.c", CALLER)]), (vec![PathBuf::from("main.c")], called.clone()));
+        assert_eq!(callers_among(&[("main.c", CALLER), ("omp.c", ON_THE_CPU)]), (Vec::new(), called.clone()));
+        let hidden = format!("static {ON_THE_CPU}");
+        let (read, _) = callers_among(&[("main.c", CALLER), ("omp.c", &hidden)]);
+        assert_eq!(read, [PathBuf::from("main.c")]);
+    }
+}
