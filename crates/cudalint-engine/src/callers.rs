@@ -222,7 +222,8 @@ mod tests {
         for (name, text) in files {
             callers.leave(Path::new(name), Callers::calls_of(FileKind::CFamily, text));
         }
-        let read = |path: &Path| files.iter().find(|(name, _)| path == Path::new(name)).map(|(_, text)| (*text).to_owned());
+        let read =
+            |path: &Path| files.iter().find(|(name, _)| path == Path::new(name)).map(|(_, text)| (*text).to_owned());
         let found = callers.next(0, read);
         (found, callers.into_called().into_iter().collect())
     }

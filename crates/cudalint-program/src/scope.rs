@@ -512,15 +512,7 @@ impl<'a> Context<'a> {
     }
 
     /// Binds the type parameters that a function's parameter type names, by the type of what is handed over.
-    fn deduce(
-        &self,
-        module: &Module,
-        function: &Function,
-        written: TypeId,
-        found: &Ty,
-        env: &mut TypeEnv,
-        depth: u32,
-    ) {
+    fn deduce(&self, module: &Module, function: &Function, written: TypeId, found: &Ty, env: &mut TypeEnv, depth: u32) {
         if depth > 8 || matches!(found, Ty::Unknown | Ty::Auto) {
             return;
         }

@@ -185,11 +185,7 @@ struct O { size_t &n; O &operator=(size_t v) { n = v; return *this; } };";
     ] {
         not_4096(outside, inside);
     }
-    for (expression, bytes) in [
-        ("sizeof(+c)", "4"),
-        ("sizeof(true ? 1 : 2.0)", "8"),
-        ("sz(a) * 100 + len(a)", "505"),
-    ] {
+    for (expression, bytes) in [("sizeof(+c)", "4"), ("sizeof(true ? 1 : 2.0)", "8"), ("sz(a) * 100 + len(a)", "505")] {
         let outside = "template <class T> size_t sz(const T &) { return sizeof(T); }
 template <class T, size_t N> size_t len(T (&)[N]) { return N; }";
         assert_eq!(set(outside, &format!("char c = 1, a[5]; cudaMemset(d, 0, {expression});")), bytes);

@@ -436,7 +436,8 @@ impl<'p> Walker<'p> {
             let val = self.cast(&out, ty.clone()).val;
             let object = self.create_variable(&variable.name, variable.span, ty, Val::unknown());
             let place = Place::Cell(object, root());
-            let val = if out.place.is_some() && !self.is_moved_in(id) { self.copy_of(val, Some(&place), 0) } else { val };
+            let val =
+                if out.place.is_some() && !self.is_moved_in(id) { self.copy_of(val, Some(&place), 0) } else { val };
             self.memory.store(&place, val);
             self.set_slot(id, Slot::Object(object));
         }

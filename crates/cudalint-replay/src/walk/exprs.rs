@@ -132,7 +132,8 @@ impl<'p> Walker<'p> {
             Expr::SizeOfExpr(value) => {
                 let ty = self.type_of(*value);
                 // An object of a lambda is as large as what it captures.
-                let size = if matches!(ty.value(), Ty::Function) { Quantity::Unknown } else { self.size_of(ty.value()) };
+                let size =
+                    if matches!(ty.value(), Ty::Function) { Quantity::Unknown } else { self.size_of(ty.value()) };
                 Out::new(Val::size(size), Ty::SIZE)
             }
             Expr::AddressOf(value) => {
@@ -376,7 +377,10 @@ impl<'p> Walker<'p> {
         let out = match op {
             None if right.ty.is_scalar() && matches!(ty.value(), Ty::Vector { .. }) => self.cast(&right, ty.clone()),
             // An operator of the class: what it does with what the object leads to is not followed.
-            None if matches!(ty.value(), Ty::Record(..)) && !right.ty.is_unknown() && !self.same_record(&ty, &right.ty) => {
+            None if matches!(ty.value(), Ty::Record(..))
+                && !right.ty.is_unknown()
+                && !self.same_record(&ty, &right.ty) =>
+            {
                 self.hand_out(&right);
                 self.touch_object(&place);
                 Out::unknown()

@@ -264,7 +264,8 @@ impl<'p> Walker<'p> {
         let by_reference = |path: &Path, index: usize| {
             self.project.overloads(module_id, &Path::default(), path).iter().any(|(target, id)| {
                 let types = &self.project.module(*target).types;
-                let parameter = self.project.function_at(*target, *id).and_then(|it| it.params().get(LocalId::from(index)));
+                let parameter =
+                    self.project.function_at(*target, *id).and_then(|it| it.params().get(LocalId::from(index)));
                 parameter.is_some_and(|parameter| matches!(types.get(parameter.ty), Some(Type::Reference(_))))
             })
         };

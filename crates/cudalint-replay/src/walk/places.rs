@@ -211,7 +211,9 @@ impl<'p> Walker<'p> {
         match (declared.as_ref().map(Ty::value), ty.value()) {
             (Some(Ty::Float { bytes }), Ty::Float { bytes: read }) => bytes != read,
             (Some(Ty::Pointer(_)), Ty::Pointer(_)) => false,
-            (Some(declared), read) if declared.is_scalar() => width(declared).is_none() || width(declared) != width(read),
+            (Some(declared), read) if declared.is_scalar() => {
+                width(declared).is_none() || width(declared) != width(read)
+            }
             (Some(Ty::Record(..) | Ty::Vector { .. }), _) => true,
             _ => false,
         }

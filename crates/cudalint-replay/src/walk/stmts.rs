@@ -275,8 +275,7 @@ impl<'p> Walker<'p> {
             self.set_slot(id, Slot::Object(object));
             let out = variable.init.map_or_else(Out::unknown, |init| self.eval(init));
             let known = !matches!(out.val.kind, Kind::Unknown | Kind::Int(_)) || out.val.known().is_some();
-            let object =
-                self.create_variable(&variable.name, variable.span, out.ty.value().clone(), Val::unknown());
+            let object = self.create_variable(&variable.name, variable.span, out.ty.value().clone(), Val::unknown());
             let place = Place::Cell(object, root());
             let val = match variable.init {
                 Some(init) => self.received(init, &out, out.val.clone(), &place),

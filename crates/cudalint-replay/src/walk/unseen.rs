@@ -207,9 +207,7 @@ impl<'p> Walker<'p> {
             return ty.clone();
         }
         let types = &self.project.module(entry.module).types;
-        let named = |base: &&TypeId| {
-            matches!(types.get(**base), Some(Type::Named { path, .. }) if path.last().is_some_and(|last| last == name))
-        };
+        let named = |base: &&TypeId| matches!(types.get(**base), Some(Type::Named { path, .. }) if path.last().is_some_and(|last| last == name));
         record.bases.iter().find(named).map_or(Ty::Unknown, |base| self.part_type(*entry, env, *base))
     }
 
