@@ -1,5 +1,6 @@
 //! The C and C++ standard library, as far as it allocates, copies, reads the environment or computes.
 
+use super::walker::NumberSource;
 use super::{Out, Walker};
 use crate::arith;
 use crate::facts::{MemorySpace, Origin};
@@ -14,9 +15,6 @@ use cudalint_program::api::effects::{Arg, Effect, Holds, Size};
 use cudalint_program::ir::{Expr, ExprId, Function, LocalId, ModuleId, Path, TemplateArg, Type};
 use cudalint_program::types::{Container, Ty};
 use cudalint_program::visit::{Item, walk};
-
-/// An argument of the program as it is spelled, with the bytes and the sign of the number that it is read as.
-pub(super) type NumberSource<'p> = (&'p str, (u8, bool));
 
 impl<'p> Walker<'p> {
     /// A call of the standard library or of thrust; `None` when the name is not known.

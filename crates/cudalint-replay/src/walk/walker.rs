@@ -1,7 +1,6 @@
 //! The state of a walk over C++ host code, and the look-ups that all of its parts use.
 
 use super::caches::Caches;
-use super::library::NumberSource;
 use super::out::Out;
 use super::recorded::Recording;
 use crate::facts::{MemorySpace, Origin, Question, Site};
@@ -54,6 +53,9 @@ pub(crate) struct Local {
 
 /// A function being walked.
 pub(crate) type Frame = host::Frame<Local, Out>;
+
+/// An argument of the program as it is spelled, with the bytes and the sign of the number that it is read as.
+pub(super) type NumberSource<'p> = (&'p str, (u8, bool));
 
 /// The object whose fields are being set.
 #[derive(Clone, Copy, Debug, Default)]
