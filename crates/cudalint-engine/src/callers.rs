@@ -225,7 +225,7 @@ mod tests {
         let read =
             |path: &Path| files.iter().find(|(name, _)| path == Path::new(name)).map(|(_, text)| (*text).to_owned());
         let found = callers.next(0, read);
-        (found, callers.into_called().into_iter().collect())
+        (found, callers.into_calls().called.into_iter().collect())
     }
 
     #[test]

@@ -116,6 +116,7 @@ S g;";
 #[test]
 fn members_that_are_called_write_what_they_captured() {
     let outside = "#include <functional>
+#include <memory>
 struct C { std::function<void(size_t)> f; void fire(size_t v) { f(v); } };
 struct D { std::function<void()> f; ~D() { f(); } };
 template <class F> struct G { F f; G(F g) : f(g) {} ~G() { f(); } };
@@ -129,6 +130,8 @@ struct P { size_t *n; void operator()(size_t v) const { *n = v; } };";
         "{ D c; c.f = [&] { n = 64; }; }",
         "{ G c([&] { n = 64; }); }",
         "{ auto c = defer([&] { n = 64; }); }",
+        "std::shared_ptr<int> s(new int(1), [&](int *p) { n = 64; delete p; }); s.reset();",
+        "std::unique_ptr<int, std::function<void(int *)>> s(new int(1), [&](int *p) { n = 64; delete p; }); s.reset();",
     ] {
         not_4096(outside, inside);
     }
@@ -150,6 +153,7 @@ void run(const T *t);";
         "std::unique_ptr<D> p(new D(n)); p->add(64);",
         "auto *h = new Handle(n); h->update();",
         "auto h = std::make_unique<Handle>(n); h->update();",
+        "auto h = make_handle(n); h.update();",
         "T t{nullptr, &n}; run(&t);",
     ] {
         not_4096(outside, inside);

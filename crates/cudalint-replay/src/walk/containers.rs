@@ -220,7 +220,10 @@ impl<'p> Walker<'p> {
                 self.memory.store(&at, Val::size(Quantity::Unknown));
             }
             (Container::DevicePointer, [first]) => self.memory.store(place, first.val.clone()),
-            (Container::SmartPointer, [first, ..]) => {
+            (Container::SmartPointer, [first, rest @ ..]) => {
+                for deleter in rest {
+                    self.called_later(deleter);
+                }
                 let at = self.hidden(place, DATA);
                 let val =
                     if first.ty.value().container().is_some() { self.container_data(first) } else { first.val.clone() };

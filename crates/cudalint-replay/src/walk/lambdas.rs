@@ -4,8 +4,9 @@ use super::{Out, Walker};
 use crate::memory::Place;
 use crate::value::{Closure, Kind, Val};
 use cudalint_program::Name;
-use cudalint_program::ir::{FunctionId, Stmt, StmtId};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, Stmt, StmtId};
 use cudalint_program::types::Ty;
+use cudalint_program::visit::{Item, walk};
 use std::rc::Rc;
 
 impl Walker<'_> {
@@ -57,6 +58,31 @@ impl Walker<'_> {
             self.make_captures(&mut closure, around, makers);
         }
         Out::new(Val::from(Kind::Closure(Rc::new(closure))), Ty::Function)
+    }
+
+    /// A lambda is called some time later, as a deleter is: what it writes of the variables around is not known from now on.
+    pub(super) fn called_later(&mut self, out: &Out) {
+        let Kind::Closure(closure) = &out.val.kind else { return };
+        let module = self.project.module(closure.module);
+        let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
+        let Some(function) = module.functions.get(closure.function) else { return };
+        let Some(body) = &function.body else { return };
+        let mut written = Vec::new();
+        walk(module, function, body, |item| {
+            if let Item::Expr(id) = item
+                && let Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) = kind(id)
+                && let Some(Expr::Name { path, .. }) = kind(*target)
+            {
+                written.extend(path.last());
+            }
+            true
+        });
+        for (name, place, _) in closure.captured.iter() {
+            if written.contains(&name) {
+                self.escape(place);
+                self.forget_place(place);
+            }
+        }
     }
 
     /// What a capture list makes (`[n = f()]`) comes into being with the lambda.
