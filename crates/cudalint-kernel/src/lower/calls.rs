@@ -215,11 +215,26 @@ impl<'p> Lowerer<'p> {
                 }
             }
         }
-        // An object that is called may hold addresses; a function does not.
-        let function = matches!(&callee.ty, Ty::Pointer(_) | Ty::Function)
-            || matches!(&callee.ty, Ty::Library(name, _) if &**name == FUNCTION);
-        let all: Vec<Out> = (!function).then_some(callee).into_iter().chain(args).cloned().collect();
+        // An object that is called may hold addresses; a function does not, nor does what was given none.
+        let bare = match (&callee.ty, callee.at) {
+            (Ty::Pointer(_) | Ty::Function, _) => true,
+            (Ty::Library(name, _), _) if &**name == FUNCTION => true,
+            (_, At::Register { variable, .. }) => !self.is_given(variable),
+            _ => false,
+        };
+        let all: Vec<Out> = (!bare).then_some(callee).into_iter().chain(args).cloned().collect();
         self.out_of_sight(&all, "call of unknown value", site)
+    }
+
+    /// Whether a variable was given a value so far.
+    fn is_given(&self, variable: code::VariableId) -> bool {
+        variable.0 < self.body.parameters
+            || self.body.register_uses.iter().any(|id| {
+                matches!(
+                    self.kind(*id),
+                    Some(Expr::Write(code::Place::Register { variable: of, .. }, _)) if *of == variable
+                )
+            })
     }
 
     fn call_known(
