@@ -79,12 +79,13 @@ fn destructors_and_copy_constructors_do_their_work() {
 #[test]
 fn an_object_that_is_called_touches_what_it_was_given() {
     // The class is out of sight. Without a value the object knows of no memory.
-    let called = |given: &str| {
-        format!("__global__ void k(int* a) {{ int m = 300; other::Op f{given}; f(2, 3); a[m] = 1; }}")
-    };
+    let called =
+        |given: &str| format!("__global__ void k(int* a) {{ int m = 300; other::Op f{given}; f(2, 3); a[m] = 1; }}");
     kernel(&called("")).buffer(1024).sees(&["outside a[m] at 1200 by 0.0 x256"]);
     kernel(&called(" = other::over(&m)")).buffer(1024).clean();
-    kernel("__global__ void k(int* a) { int m = 300; auto f = [&r = m] { r = 5; }; f(); a[m] = 1; }").buffer(1024).clean();
+    kernel("__global__ void k(int* a) { int m = 300; auto f = [&r = m] { r = 5; }; f(); a[m] = 1; }")
+        .buffer(1024)
+        .clean();
 }
 
 #[test]
