@@ -5,6 +5,7 @@
 #![allow(clippy::unused_self, clippy::needless_pass_by_value, clippy::struct_excessive_bools)]
 
 mod apis;
+mod arguments;
 mod caches;
 mod calls;
 mod conditions;
@@ -16,6 +17,7 @@ mod entry;
 mod events;
 mod exprs;
 mod flow;
+mod frames;
 mod given;
 mod guards;
 mod lambdas;
