@@ -41,7 +41,8 @@ impl<'p> Walker<'p> {
         // In base 10, which those that take none mean.
         let decimal = base.map_or(!name.starts_with("strto"), |base| matches!(base, Some(Expr::Int { value: 10, .. })));
         let text = args.first().filter(|_| decimal).and_then(|text| self.argument_text(*text))?;
-        Some((text, number_type(name).integer()?))
+        let (_, signed) = number_type(name).integer()?;
+        Some((text, signed))
     }
 
     /// An argument of the program as it is spelled, `argv[1]`: the same text wherever it is read.

@@ -54,8 +54,9 @@ pub(crate) struct Local {
 /// A function being walked.
 pub(crate) type Frame = host::Frame<Local, Out>;
 
-/// An argument of the program as it is spelled, with the bytes and the sign of the number that it is read as.
-pub(super) type NumberSource<'p> = (&'p str, (u8, bool));
+/// An argument of the program as it is spelled, and whether it is read as a number with a sign. `atoi` and `strtol` read the
+/// same number: whoever runs the program gives one that both can hold.
+pub(super) type NumberSource<'p> = (&'p str, bool);
 
 /// The object whose fields are being set.
 #[derive(Clone, Copy, Debug, Default)]
