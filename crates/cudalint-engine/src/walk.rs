@@ -111,7 +111,11 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                walked.faults.extend(fault_of(&error, None));
+                if let Some(link) = leads_nowhere(&error, None) {
+                    walked.incomplete.push(link);
+                } else {
+                    walked.faults.extend(fault_of(&error, None));
+                }
                 continue;
             }
         };
@@ -180,6 +184,26 @@ fn not_looked_at(folder: &Path, file: &str) -> Fault {
     Fault { path: display(folder), message, internal: false }
 }
 
+/// A link in a folder to a file that is not there, as data that a repository keeps elsewhere leaves behind: there is nothing to
+/// read, and nobody named it.
+fn leads_nowhere(error: &ignore::Error, path: Option<&Path>) -> Option<Incomplete> {
+    match error {
+        ignore::Error::WithPath { path, err } => leads_nowhere(err, Some(path)),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => leads_nowhere(err, path),
+        ignore::Error::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let path = path.filter(|path| is_link(path))?;
+            FileKind::of(path).filter(|kind| *kind != FileKind::Markdown)?;
+            let reason = "not read: dangling link: its target does not exist".to_owned();
+            Some(Incomplete { path: display(path), reason })
+        }
+        _ => None,
+    }
+}
+
+fn is_link(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
+}
+
 /// Words for what went wrong on a walk; `None` for what concerns no file that would be linted.
 fn fault_of(error: &ignore::Error, path: Option<&Path>) -> Option<Fault> {
     match error {
@@ -192,14 +216,8 @@ fn fault_of(error: &ignore::Error, path: Option<&Path>) -> Option<Fault> {
         }),
         ignore::Error::Io(error) => {
             let path = path?;
-            let link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
-            if link && error.kind() == std::io::ErrorKind::NotFound {
-                FileKind::of(path).filter(|kind| *kind != FileKind::Markdown)?;
-                return Some(Fault {
-                    path: display(path),
-                    message: "dangling link: its target does not exist".to_owned(),
-                    internal: false,
-                });
+            if is_link(path) && error.kind() == std::io::ErrorKind::NotFound {
+                return None;
             }
             Some(Fault::unreadable(&display(path), error))
         }
