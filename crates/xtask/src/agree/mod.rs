@@ -5,10 +5,11 @@ mod build;
 mod places;
 mod tools;
 
-use crate::differential::host::compare::{Run, Tally, compare};
-use crate::differential::host::log::{Log, Place};
+use crate::differential::calls::{Log, MACRO_LINES, Place, Run, Tally, compare};
+use crate::differential::each::Total as _;
 use build::{Built, Headers, Program};
 use cudalint_engine::{Configuration, Engine, ModuleContext, Request};
+use cudalint_findings::LineIndex;
 use cudalint_replay::facts::{Event, Site, StepKind};
 use places::Files;
 use std::cell::RefCell;
@@ -19,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 pub use tools::{Plan, Tools};
 
-/// The number of a file where calls stand in it, and where its lines begin.
-type Lines = (Option<u32>, Vec<u32>);
+/// The number of a file where calls stand in it, and its lines.
+type Lines = (Option<u32>, LineIndex);
 
 /// What came of all programs.
 #[derive(Default)]
@@ -114,13 +115,12 @@ impl Total {
         let lines: RefCell<BTreeMap<usize, Lines>> = RefCell::default();
         let place = |site: Site| -> Option<Place> {
             let mut lines = lines.borrow_mut();
-            let (file, starts) = lines.entry(usize::from(site.module)).or_insert_with(|| {
+            let (file, index) = lines.entry(usize::from(site.module)).or_insert_with(|| {
                 let path = Path::new(context.project.path(site.module).as_ref());
-                let text = context.project.source(site.module);
-                let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
-                (files.number(&fs::canonicalize(path).unwrap_or_default()), std::iter::once(0).chain(breaks).collect())
+                let number = files.number(&fs::canonicalize(path).unwrap_or_default());
+                (number, LineIndex::new(context.project.source(site.module)))
             });
-            Some(((*file)?, starts.partition_point(|start| *start <= site.span.start) as u32))
+            Some(((*file)?, index.line(site.span.start as usize) as u32 + 1))
         };
         let main = |event: &Event| {
             event.function.0 == context.id
@@ -129,7 +129,15 @@ impl Total {
         };
         let complete = built.log.lines().any(|line| line == "N");
         let surely_ran = |event: &Event| complete && built.ended_well && main(event);
-        let run = Run { log: &log, place: &place, without_arguments: true, complete, surely_ran: &surely_ran };
+        let run = Run {
+            log: &log,
+            place: &place,
+            without_arguments: true,
+            complete,
+            lines: MACRO_LINES,
+            in_order: false,
+            surely_ran: &surely_ran,
+        };
         let tally = compare(&context.facts.events, &run);
         for ((file, line), what) in &tally.wrong {
             let folder = built.folder.file_name().unwrap_or_default().to_string_lossy();

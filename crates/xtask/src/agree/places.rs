@@ -1,6 +1,6 @@
 //! Where the calls of a log stand: return addresses become lines of the program's own files.
 
-use crate::differential::host::log::Place;
+use crate::differential::calls::Place;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::Write as _;

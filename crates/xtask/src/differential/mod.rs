@@ -2,12 +2,16 @@
 //! A definite finding that the hardware does not show is a fault of the replay; what the hardware shows and the replay
 //! does not is counted.
 
+pub mod calls;
 mod compare;
+mod compiler;
 pub mod device;
+pub mod each;
 mod generate;
 pub mod host;
 pub mod python;
 mod run;
+mod writing;
 
 use crate::random::Random;
 use compare::{Claim, Tally};
@@ -17,8 +21,6 @@ use run::{Observed, Tool};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Kernels in one program.
 const PER_PROGRAM: usize = 50;
@@ -54,44 +56,28 @@ pub fn run(out: &Path, count: usize, seed: u64, jobs: usize, mode: Mode) -> Resu
     if mode == Mode::Lint {
         return Ok(());
     }
-    let next = AtomicUsize::new(0);
-    let seen = Mutex::new(Vec::new());
-    let failures = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.max(1) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(program) = programs.get(index) else { break };
-                    match observe(program, mode) {
-                        Ok(observed) => push(&seen, (index, observed)),
-                        Err(error) => push(&failures, error),
-                    }
-                }
-            });
-        }
-    });
-    for failure in failures.into_inner().unwrap_or_default() {
-        println!("not compared: {failure}");
-    }
-    let mut seen = seen.into_inner().unwrap_or_default();
-    seen.sort_by_key(|(index, _)| *index);
+    let seen = each::each(programs.len(), jobs, &|index| observe(&programs[index], mode));
     let mut tally = Tally::default();
-    for (index, observed) in &seen {
-        let program = &programs[*index];
+    for (program, observed) in programs.iter().zip(seen) {
+        let observed = match observed {
+            Ok(observed) => observed,
+            Err(failure) => {
+                println!("not compared: {failure}");
+                continue;
+            }
+        };
         let own: Vec<&Claim> = claims.iter().filter(|claim| claim.path == program.path).collect();
         for (number, (name, first, last)) in program.kernels.iter().enumerate() {
-            tally.kernel(name, (*first, *last), number, &own, observed);
+            tally.kernel(name, (*first, *last), number, &own, &observed);
         }
     }
     print!("{tally}");
     if tally.absent() == 0 { Ok(()) } else { Err(format!("{} definite findings were not there", tally.absent())) }
 }
 
-fn push<T>(list: &Mutex<Vec<T>>, item: T) {
-    if let Ok(mut list) = list.lock() {
-        list.push(item);
-    }
+/// The sequence by which the program of this number is chosen, which is the same in each run with this seed.
+fn random_of(seed: u64, number: usize) -> Random {
+    Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64))
 }
 
 fn generate(out: &Path, count: usize, seed: u64) -> Result<Vec<Program>, String> {

@@ -2,6 +2,7 @@
 
 use super::kernels::{ARRAYS, Extents, Program};
 use super::log::{Log, Use};
+use crate::differential::each::Total;
 use cudalint_findings::claim::{Access, AccessFault};
 use cudalint_findings::{Confidence, Place, Report, Shows};
 use std::collections::{HashMap, HashSet};
@@ -21,9 +22,8 @@ pub struct Tally {
     pub wrong: Vec<String>,
 }
 
-impl Tally {
-    /// Adds another.
-    pub fn add(&mut self, other: Self) {
+impl Total for Tally {
+    fn add(&mut self, other: Self) {
         self.agreed += other.agreed;
         self.short += other.short;
         self.told += other.told;
@@ -33,6 +33,12 @@ impl Tally {
         }
     }
 
+    fn wrong(&self) -> usize {
+        self.wrong.len()
+    }
+}
+
+impl Tally {
     /// Adds what was found in one file of the program.
     pub fn compare(&mut self, path: &str, program: &Program, extents: &Extents, log: &Log, report: &Report) {
         let mut told: HashSet<(String, String)> = HashSet::new();

@@ -1,8 +1,8 @@
 //! Writes programs of random kernels, for the host's compiler and for the linter.
 
 use super::log::Log;
-use crate::differential::host::entries::Entry;
-use crate::differential::host::generate::Writer;
+use crate::differential::host::language::Cpp;
+use crate::differential::writing::{Entry, Writer};
 use crate::random::Random;
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -77,7 +77,7 @@ impl Extents {
 /// The program of this number: the first ones hold one feature a kernel, all features in order.
 pub fn program(random: &mut Random, features: &[Entry], number: usize) -> Program {
     let mut kernels = Vec::new();
-    let mut writer = Writer::new(random, features);
+    let mut writer = Writer::new(random, &Cpp, features, "");
     for at in 0..KERNELS {
         let alone = features.get(number * KERNELS + at);
         let template = writer.random().chance(30).then(|| 1 + writer.random().below(16));
@@ -97,7 +97,7 @@ pub fn program(random: &mut Random, features: &[Entry], number: usize) -> Progra
             shape: std::array::from_fn(|_| random.below(1001)),
         });
     }
-    Program { globals: writer.into_globals(), kernels }
+    Program { globals: writer.globals, kernels }
 }
 
 impl Kernel {

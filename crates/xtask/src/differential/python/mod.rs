@@ -1,28 +1,27 @@
 //! `cargo xtask differential --host --python`: random host programs in Python are replayed, and run with modules that stand for
 //! Numba, `CuPy` and `PyCUDA`. What the replay holds for a fact has to be what ran; no GPU is needed.
 
-mod compare;
-mod entries;
-mod generate;
-mod log;
+mod language;
 
-use crate::random::Random;
-use compare::{FILE, Tally, compare};
+use super::calls::{Log, Run, Tally, compare};
+use super::each::{conclude, each};
+use super::random_of;
+use super::writing::{Parts, Writer, read};
+use cudalint_findings::LineIndex;
 use cudalint_program::{ProjectOptions, load_texts};
 use cudalint_replay::facts::{Event, Site};
 use cudalint_replay::{ReplayOptions, replay_all};
-use entries::Parts;
-use generate::Program;
-use log::Log;
+use language::{Program, Python};
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Programs that one process of Python runs.
 const BATCH: usize = 50;
+
+/// What stands for the packages counts lines of a program's second file from here.
+const SECOND_FILE: u32 = 100_000;
 
 /// What there is to run.
 pub struct Plan {
@@ -43,53 +42,28 @@ pub struct Plan {
 /// When there is no compiler, a program does not build or run, or a fact was not what ran.
 pub fn run(mut plan: Plan) -> Result<(), String> {
     plan.out = std::path::absolute(&plan.out).map_err(|error| error.to_string())?;
-    let parts = entries::python()?;
+    let parts = Parts { features: read(include_str!("features.txt"))?, uses: read(include_str!("uses.txt"))? };
     prepare(&plan)?;
     let numbers: Vec<usize> = plan.only.map_or_else(|| (0..plan.count).collect(), |only| vec![only]);
     let batches: Vec<&[usize]> = numbers.chunks(BATCH).collect();
-    let next = AtomicUsize::new(0);
-    let total = Mutex::new((Tally::default(), Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..plan.jobs.max(1) {
-            scope.spawn(|| {
-                while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let programs: Vec<(usize, Program)> =
-                        batch.iter().map(|number| (*number, program(&plan, &parts, *number))).collect();
-                    for ((number, program), log) in programs.iter().zip(plan.run_all(&programs)) {
-                        let result = log.map(|log| judge(&plan, *number, program, &log));
-                        let Ok(mut total) = total.lock() else { return };
-                        match result {
-                            Ok(tally) => {
-                                for wrong in &tally.wrong {
-                                    println!("{}: {wrong}", plan.files(*number, program)[0].0.display());
-                                }
-                                total.0.add(tally);
-                            }
-                            Err(why) => total.1.push(why),
-                        }
-                    }
-                }
-            });
-        }
+    let results = each(batches.len(), plan.jobs, &|batch| {
+        let programs: Vec<(usize, Program)> =
+            batches[batch].iter().map(|number| (*number, program(&plan, &parts, *number))).collect();
+        let logs = plan.run_all(&programs);
+        let judged =
+            programs.iter().zip(logs).map(|((number, program), log)| Ok(judge(&plan, *number, program, &log?)));
+        judged.collect::<Vec<_>>()
     });
-    let (tally, failures) = total.into_inner().map_err(|error| error.to_string())?;
-    for failure in &failures {
-        println!("{failure}");
-    }
-    let (count, seed) = (numbers.len(), plan.seed);
-    println!("{count} host programs, seed {seed}: {tally}; {} did not build or run", failures.len());
-    if tally.wrong.is_empty() && failures.is_empty() { Ok(()) } else { Err("facts that are not what ran".into()) }
+    conclude(&format!("{} host programs, seed {}", numbers.len(), plan.seed), results.into_iter().flatten())
 }
 
 /// The program of a number.
 fn program(plan: &Plan, parts: &Parts, number: usize) -> Program {
-    let mut random = Random::new(plan.seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
+    let mut random = random_of(plan.seed, number);
     let library = format!("lib{number:05}");
-    if number < parts.features.len() + parts.uses.len() {
-        generate::alone(&mut random, parts, number, &library)
-    } else {
-        generate::mixed(&mut random, parts, &library)
-    }
+    let mut writer = Writer::new(&mut random, &Python, &parts.features, &library);
+    let scenes = writer.scenes(&parts.uses, number);
+    language::program(writer, &scenes, &library)
 }
 
 /// Writes what stands for the packages.
@@ -158,8 +132,12 @@ impl Plan {
 /// Holds what the replay sees in a program to what it wrote. A program without a mistake does not stay.
 fn judge(plan: &Plan, number: usize, program: &Program, log: &str) -> Tally {
     let tally = compare_with(program, log);
+    let files = plan.files(number, program);
+    for ((file, line), wrong) in &tally.wrong {
+        println!("{}:{line}: {wrong}", files[*file as usize].0.display());
+    }
     if tally.wrong.is_empty() && plan.only.is_none() {
-        for (path, _) in plan.files(number, program) {
+        for (path, _) in files {
             let _ = fs::remove_file(path);
         }
     }
@@ -169,25 +147,32 @@ fn judge(plan: &Plan, number: usize, program: &Program, log: &str) -> Tally {
 fn compare_with(program: &Program, log: &str) -> Tally {
     let others = program.others.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let files: Vec<(&str, &str)> = std::iter::once(("a.py", program.main.as_str())).chain(others).collect();
-    let starts: Vec<Vec<u32>> = files
-        .iter()
-        .map(|(_, text)| {
-            let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-            std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect()
-        })
-        .collect();
+    let lines: Vec<LineIndex> = files.iter().map(|(_, text)| LineIndex::new(text)).collect();
     let Ok(loaded) = load_texts(&files, &ProjectOptions::default()) else {
-        return Tally { wrong: vec!["not read".into()], ..Tally::default() };
+        return Tally { wrong: vec![((0, 1), "not read".into())], ..Tally::default() };
     };
     let project = &loaded.project;
-    let line = |site: Site| {
+    let place = |site: Site| {
         let path = project.path(site.module);
         let file = files.iter().position(|(name, _)| *name == &**path).unwrap_or_default();
-        starts[file].partition_point(|start| *start <= site.span.start) as u32 + FILE * file as u32
+        Some((file as u32, lines[file].line(site.span.start as usize) as u32 + 1))
     };
+    let log = Log::read(log, &|word| {
+        // Lines of the second file are counted from there.
+        word.parse::<u32>().map(|line| (line / SECOND_FILE, line % SECOND_FILE)).into_iter().collect()
+    });
     let facts = replay_all(project, &ReplayOptions::default());
     let all: Vec<Event> = facts.into_iter().flat_map(|facts| facts.events).collect();
-    compare(&all, &Log::read(log), &line)
+    let run = Run {
+        log: &log,
+        place: &place,
+        without_arguments: false,
+        complete: true,
+        lines: 0,
+        in_order: true,
+        surely_ran: &|_| true,
+    };
+    compare(&all, &run)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
-//! The entries of `features.txt` and `uses.txt`: what host programs are made of.
+//! The entries of `features.txt` and `uses.txt`: what programs are made of.
 
-/// One feature of C++, or one use of CUDA.
+/// One feature of a language, or one use of CUDA.
 #[derive(Debug, Default)]
 pub struct Entry {
     pub name: &'static str,
+    /// Lines of a second file.
+    pub module: Vec<&'static str>,
     /// Declarations at namespace scope.
     pub global: Vec<&'static str>,
     /// Statements.
@@ -12,23 +14,29 @@ pub struct Entry {
     pub value: Option<&'static str>,
 }
 
-/// Ways to compute a number.
-pub fn features() -> Result<Vec<Entry>, String> {
-    read(include_str!("features.txt"))
+/// What host programs are made of.
+pub struct Parts {
+    /// Ways to compute a number.
+    pub features: Vec<Entry>,
+    /// Ways to hand numbers to CUDA.
+    pub uses: Vec<Entry>,
 }
 
-/// Ways to hand numbers to CUDA.
-pub fn uses() -> Result<Vec<Entry>, String> {
-    read(include_str!("uses.txt"))
+/// Where the lines that are read belong.
+#[derive(Clone, Copy)]
+enum Part {
+    Module,
+    Global,
+    Local,
 }
 
-/// Reads entries in the form that `features.txt` explains.
+/// Reads entries in the form that `host/features.txt` explains.
 ///
 /// # Errors
 /// When a line is neither a heading nor code.
 pub fn read(text: &'static str) -> Result<Vec<Entry>, String> {
     let mut entries: Vec<Entry> = Vec::new();
-    let mut into_global = false;
+    let mut part = Part::Local;
     for line in text.lines().filter(|line| !line.starts_with("# ") && *line != "#" && !line.is_empty()) {
         if let Some(name) = line.strip_prefix("== ") {
             entries.push(Entry { name, ..Entry::default() });
@@ -36,12 +44,16 @@ pub fn read(text: &'static str) -> Result<Vec<Entry>, String> {
         }
         let entry = entries.last_mut().ok_or_else(|| format!("`{line}` stands before the first entry"))?;
         match line {
-            "global:" => into_global = true,
-            "local:" => into_global = false,
+            "module:" => part = Part::Module,
+            "global:" => part = Part::Global,
+            "local:" => part = Part::Local,
             _ => match (line.strip_prefix("value: "), line.strip_prefix("    ")) {
                 (Some(value), _) => entry.value = Some(value),
-                (None, Some(code)) if into_global => entry.global.push(code),
-                (None, Some(code)) => entry.local.push(code),
+                (None, Some(code)) => match part {
+                    Part::Module => entry.module.push(code),
+                    Part::Global => entry.global.push(code),
+                    Part::Local => entry.local.push(code),
+                },
                 _ => return Err(format!("{}: `{line}` is neither a heading nor indented code", entry.name)),
             },
         }
