@@ -53,8 +53,10 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
         (_, 2) => format!("{} (0x{stored:04x})", stored as u16 as i16),
         _ => format!("0x{stored:016x}"),
     };
+    let is_literal = value_text.starts_with(|letter: char| !letter.is_alphabetic() && !matches!(letter, '_' | '('));
+    let meant = if is_literal { value_text.clone() } else { format!("`{value_text}`, which is {number}") };
     let message = format!(
-        "`{api}` writes the byte {byte} everywhere, so each `{}` of `{}` becomes {became}, not {value_text}",
+        "`{api}` writes the byte {byte} everywhere, so each `{}` of `{}` becomes {became}, not {meant}",
         destination.element_name, destination.text
     );
     let assumed = assumptions([&event.assumptions, &value.assumptions]);

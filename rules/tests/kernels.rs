@@ -457,6 +457,17 @@ fn callers_in_files_without_gpu_code_say_what_functions_are_given() {
 }
 
 #[test]
+fn a_launch_that_several_rounds_make_too_large_is_one_mistake() {
+    let text = "__global__ void add(float *p, int n) { if (threadIdx.x < n) p[threadIdx.x] += 1; }
+void run(float *p) {
+    int blocks[] = {1, 4, 8, 16};
+    for (int i = 0; i < 4; i++) add<<<blocks[i], 100000 / blocks[i]>>>(p, 100);
+}
+";
+    assert_eq!(of("launch-exceeds-device-limit", text).len(), 1);
+}
+
+#[test]
 fn one_argument_of_the_program_is_one_number() {
     let text = "#include <cstdlib>
 __global__ void fill(float *out, int n) {

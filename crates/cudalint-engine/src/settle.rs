@@ -6,12 +6,19 @@ use crate::project::ProjectInput;
 use crate::rule::{Check, IgnoreContext, Sink};
 use crate::sources::Loaded;
 use crate::suppress::Suppressions;
-use cudalint_findings::{Confidence, Finding, Severity, Sources, Witness};
+use cudalint_findings::{Confidence, Finding, Severity, Shows, Sources, Witness};
 use cudalint_program::Project;
 use cudalint_program::ir::ModuleId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Whether two findings of one rule at one place say the same. A launch in a loop that is refused in several of its rounds is one
+/// mistake, whatever the sizes of each round.
+fn is_one_defect(later: &Finding, first: &Finding) -> bool {
+    let refused = matches!(first.claim.shows, Shows::RefusedLaunch { .. });
+    later.claim == first.claim || refused && later.claim.shows == first.claim.shows
+}
 
 /// Settles the findings of a project; the result has its final levels and is in the order of files.
 pub(crate) fn settle(
@@ -36,7 +43,12 @@ pub(crate) fn settle(
     cudalint_findings::report::sort(&mut findings);
     // Doubles stand one behind the other.
     findings.dedup_by(|later, first| {
-        later.rule.name == first.rule.name && later.place == first.place && later.claim == first.claim
+        let same = later.rule.name == first.rule.name && later.place == first.place && is_one_defect(later, first);
+        // The surer one speaks for both.
+        if same && later.confidence > first.confidence {
+            std::mem::swap(later, first);
+        }
+        same
     });
     let mut sources = Sources::new();
     for (path, text, cells) in texts(files, &findings) {

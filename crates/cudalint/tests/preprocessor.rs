@@ -359,6 +359,20 @@ fn macros_in_front_of_kernels_hide_none() {
     }
 }
 
+/// A branch that nobody decides is read as a whole: a look at the last error counts where what it found is kept in a variable, too.
+#[test]
+fn variables_of_a_branch_that_nobody_decides_belong_to_it() {
+    let look = "cudaDeviceSynchronize();\n    cudaError_t status = cudaGetLastError();\n    if (status != cudaSuccess) return false;\n";
+    for behind in ["return true;", "int other = 0; return !other;"] {
+        let text = format!(
+            "__global__ void k(float *p);\nbool run(float *p) {{\n    cudaError_t before = cudaGetLastError();\n    if (before) return false;\n#ifdef CAREFUL\n    {look}#endif\n    {behind}\n}}\n"
+        );
+        let sandbox = Sandbox::new(&[("a.cu", &text), ("Makefile", "all:\n\tnvcc -DCAREFUL a.cu\n")]);
+        let ran = sandbox.run(&["--select", "unchecked-api-call", "--output-format", "concise", "."]);
+        assert!(!ran.stdout.contains("unchecked-api-call"), "{behind}: {ran:?}");
+    }
+}
+
 /// What a header that is not here, or a build file, may define is not known: neither branch is the program.
 #[test]
 fn names_that_somebody_out_of_sight_may_define_are_not_known() {

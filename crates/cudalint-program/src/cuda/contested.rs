@@ -1,8 +1,9 @@
 //! Statements in `#if` groups whose branch nobody knows: one of the branches is in the program, and which one is not decided.
 
+use super::declarators::inner;
 use super::fields::{Field, field};
 use super::preprocessor::{asked, children_of_branch, is_group};
-use super::source::Src;
+use super::source::{Src, named_children};
 use super::state::Lowerer;
 use crate::configuration::Grounds;
 use crate::ir::{Block, Expr, ExprId, Stmt, StmtId};
@@ -30,7 +31,7 @@ impl Lowerer<'_> {
 
     /// Lowers a group as an `if` whose condition is not known.
     pub(super) fn contested_group<'t>(&mut self, s: Src<'t>, group: Node<'t>, out: &mut Block) {
-        if !is_plain(group, 0) {
+        if !is_plain(s, group, group, 0) {
             return self.declaring_group(s, group, out);
         }
         let span = s.span(group);
@@ -123,8 +124,8 @@ fn branches(group: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     std::iter::successors(Some(group), |node| field(*node, Field::Alternative))
 }
 
-/// Whether the branches of a group are whole statements that declare nothing for those behind it.
-fn is_plain(group: Node<'_>, depth: u32) -> bool {
+/// Whether the branches of a group are whole statements that declare nothing for those behind the outermost group.
+fn is_plain(s: Src<'_>, outer: Node<'_>, group: Node<'_>, depth: u32) -> bool {
     let is_whole = |node: &Node<'_>| match cuda_kind(*node) {
         CudaKind::ExpressionStatement
         | CudaKind::CompoundStatement
@@ -144,7 +145,43 @@ fn is_plain(group: Node<'_>, depth: u32) -> bool {
         | CudaKind::PreprocFunctionDef
         | CudaKind::PreprocCall
         | CudaKind::PreprocInclude => true,
-        _ => is_group(*node) && depth < MAX_DEPTH && is_plain(*node, depth + 1),
+        CudaKind::Declaration => is_unnamed_behind(s, outer, *node),
+        _ => is_group(*node) && depth < MAX_DEPTH && is_plain(s, outer, *node, depth + 1),
     };
     branches(group).take(MAX_BRANCHES).all(|branch| children_of_branch(branch).iter().all(is_whole))
+}
+
+/// Whether nothing behind a group, in the block that it stands in, spells a name that a declaration in it declares: then what is declared lives
+/// in its branch alone, though no brace says so. A declaration whose names are not understood is taken to be needed.
+fn is_unnamed_behind(s: Src<'_>, group: Node<'_>, declaration: Node<'_>) -> bool {
+    let behind = group.parent().and_then(|block| s.text.get(group.end_byte()..block.end_byte()));
+    let Some(behind) = behind else { return false };
+    let declares = |node: &Node<'_>| {
+        matches!(
+            cuda_kind(*node),
+            CudaKind::InitDeclarator
+                | CudaKind::Identifier
+                | CudaKind::PointerDeclarator
+                | CudaKind::ReferenceDeclarator
+                | CudaKind::ArrayDeclarator
+                | CudaKind::FunctionDeclarator
+                | CudaKind::StructuredBindingDeclarator
+        )
+    };
+    let mut declarators = named_children(declaration).into_iter().filter(declares).peekable();
+    declarators.peek().is_some()
+        && declarators.all(|declarator| {
+            let first = match cuda_kind(declarator) {
+                CudaKind::InitDeclarator => field(declarator, Field::Declarator),
+                _ => Some(declarator),
+            };
+            let chain = std::iter::successors(first, |node| inner(*node)).take(MAX_BRANCHES);
+            let name = chain.last().filter(|node| cuda_kind(*node) == CudaKind::Identifier);
+            name.is_some_and(|name| !words(behind).any(|word| word == s.text(name)))
+        })
+}
+
+/// The words of a text.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_')).filter(|word| !word.is_empty())
 }

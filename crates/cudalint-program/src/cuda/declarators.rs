@@ -102,7 +102,7 @@ fn mangled_name(node: Node<'_>) -> Option<Node<'_>> {
 }
 
 /// The declarator inside a declarator. Some have it in a field, some as their last child.
-fn inner(node: Node<'_>) -> Option<Node<'_>> {
+pub(super) fn inner(node: Node<'_>) -> Option<Node<'_>> {
     let found = match cuda_kind(node) {
         // `*p`, `&r`.
         CudaKind::PointerDeclarator | CudaKind::ReferenceDeclarator => picked(node, 2, [1]).map(|[name]| name),

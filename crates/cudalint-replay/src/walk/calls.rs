@@ -9,7 +9,9 @@ use crate::facts::Site;
 use crate::host;
 use crate::memory::Place;
 use crate::value::{Closure, Kind, Val};
-use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, FunctionRole, ModuleId, Path, TemplateArg, Type};
+use cudalint_program::ir::{
+    Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, ModuleId, Path, TemplateArg, Type,
+};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Entry, Name};
 use std::rc::Rc;
@@ -40,7 +42,14 @@ impl<'p> Walker<'p> {
 
     /// A call through a value: a lambda, a function pointer.
     fn call_value(&mut self, id: ExprId, callee: &Out, args: &'p [ExprId]) -> Out {
-        let outs = self.arguments(args);
+        let project = self.project;
+        let known = match &callee.val.kind {
+            Kind::Closure(closure) => Some((closure.module, closure.function)),
+            Kind::Function(module, function, _) => Some((*module, *function)),
+            _ => None,
+        };
+        let known = known.and_then(|(module, id)| Some((module, project.function_at(module, id)?)));
+        let outs = self.arguments_of(known, args);
         match &callee.val.kind {
             Kind::Closure(closure) => {
                 let closure = closure.clone();
@@ -80,9 +89,31 @@ impl<'p> Walker<'p> {
         }
     }
 
-    /// Evaluates arguments.
+    /// Evaluates arguments whose values are read.
     pub fn arguments(&mut self, args: &[ExprId]) -> Vec<Out> {
         args.iter().map(|arg| self.eval(*arg)).collect()
+    }
+
+    /// Evaluates the arguments of a function. What a reference may be bound to is not read by being named: so it is where
+    /// the parameter is a reference, and with every argument of a function that is not known.
+    pub fn arguments_of(&mut self, callee: Option<(ModuleId, &Function)>, args: &[ExprId]) -> Vec<Out> {
+        let by_value = |index: usize| {
+            let parameter = callee.and_then(|(module, function)| {
+                let parameter = function.params().get(LocalId::from(index))?;
+                self.project.module(module).types.get(parameter.ty)
+            });
+            parameter.is_some_and(|ty| !matches!(ty, Type::Reference(_) | Type::Unknown))
+        };
+        let bound: Vec<bool> = (0..args.len()).map(|index| !by_value(index)).collect();
+        args.iter()
+            .zip(bound)
+            .map(|(arg, bound)| {
+                let around = std::mem::replace(&mut self.bound_argument, bound.then_some(*arg));
+                let out = self.eval(*arg);
+                self.bound_argument = around;
+                out
+            })
+            .collect()
     }
 
     fn named_call(
@@ -94,7 +125,7 @@ impl<'p> Walker<'p> {
         args: &'p [ExprId],
     ) -> Out {
         let Some(name) = path.last() else {
-            let outs = self.arguments(args);
+            let outs = self.arguments_of(None, args);
             return self.unknown_call(args, &outs, None);
         };
         let found = self.called(path, args.len());
@@ -102,7 +133,7 @@ impl<'p> Walker<'p> {
             return self.call_value(id, &callee, args);
         }
         if path.segments.len() == 1 && self.is_hidden(name, found) {
-            let outs = self.arguments(args);
+            let outs = self.arguments_of(None, args);
             if let Some((place, _)) = self.frames.last().and_then(|frame| frame.this.clone()) {
                 self.forget_place(&place);
             }
@@ -123,7 +154,7 @@ impl<'p> Walker<'p> {
                 {
                     env = env.with(own.iter().cloned());
                 }
-                let outs = self.arguments(args);
+                let outs = self.arguments_of(Some((target, function)), args);
                 let env = if function.template_params.is_empty() && needs_this {
                     self.frames.last().map(|frame| frame.env.clone()).unwrap_or_default()
                 } else {
@@ -137,7 +168,7 @@ impl<'p> Walker<'p> {
             if let Some(out) = self.api_call(id, name, args).or_else(|| self.library_call(id, path, targs, args)) {
                 return out;
             }
-            let outs = self.arguments(args);
+            let outs = self.arguments_of(Some((target, function)), args);
             let defined = |(module, id): (ModuleId, FunctionId)| {
                 self.project.function_at(module, id).is_some_and(|function| function.body.is_some())
             };
@@ -164,7 +195,7 @@ impl<'p> Walker<'p> {
                 return self.construct(&ty, args, false);
             }
         }
-        let outs = self.arguments(args);
+        let outs = self.arguments_of(None, args);
         // A name that leads nowhere may be that of a base out of sight.
         if let Some((place, ty)) = self.frames.last().and_then(|frame| frame.this.clone())
             && path.segments.len() == 1
@@ -239,7 +270,9 @@ impl<'p> Walker<'p> {
             if let Some((owner, found)) = self.find_method(entry, name, args.len(), 0) {
                 let env = env.clone();
                 let (target, function_id) = found;
-                let outs = self.arguments(args);
+                let project = self.project;
+                let method = project.function_at(target, function_id).map(|method| (target, method));
+                let outs = self.arguments_of(method, args);
                 let this_ty = Ty::Record(owner, env.clone());
                 return self.invoke(
                     id,
@@ -265,7 +298,7 @@ impl<'p> Walker<'p> {
         if matches!(ty.value(), Ty::Record(..)) {
             self.memory.forget_shared();
         }
-        let outs = self.arguments(args);
+        let outs = self.arguments_of(None, args);
         self.unknown_call(args, &outs, None)
     }
 

@@ -197,7 +197,7 @@ impl<'p> Walker<'p> {
                 if self.is_aggregate(*entry) && (braces || args.is_empty()) {
                     return self.fill(place, ty, args);
                 }
-                let outs = self.arguments(args);
+                let outs = self.arguments_of(None, args);
                 self.construct_with(place, ty, args, outs);
             }
             Ty::Vector { name, lane, lanes } => {
@@ -224,7 +224,7 @@ impl<'p> Walker<'p> {
                 self.memory.store(place, Val::zeroed());
             }
             Ty::Library(..) | Ty::Unknown | Ty::Auto => {
-                let outs = self.arguments(args);
+                let outs = self.arguments_of(None, args);
                 self.kept_by_object(ty, args, &outs);
                 self.memory.store(place, Val::unknown());
             }
@@ -304,7 +304,7 @@ impl<'p> Walker<'p> {
             (ty, count) => (ty, count.map(|count| self.eval(count))),
         };
         if !self.comes_from_host_heap(&ty, 0) {
-            let outs = self.arguments(args);
+            let outs = self.arguments_of(None, args);
             self.kept_by_object(&ty, args, &outs);
             return Out::new(Val::unknown(), Ty::pointer_to(ty));
         }

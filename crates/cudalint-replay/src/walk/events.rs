@@ -200,13 +200,20 @@ impl Walker<'_> {
     pub fn host_access(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool) {
         // A proxy of thrust reads and writes by copying.
         let proxy = matches!(out.ty.value().container(), Some((Container::DevicePointer, ..)));
-        if !self.is_reporting() || proxy || !self.surely_device(&out.val) {
+        let named = !write && self.bound_argument == Some(whole);
+        if !self.is_reporting() || named || self.may_run_on_device() || proxy || !self.surely_device(&out.val) {
             return;
         }
         let mut argument = self.argument(pointer, out);
         argument.pointer = self.pointer(&out.val);
         let span = self.span(whole);
         self.emit(EventKind::HostAccess { argument, write }, span, &[]);
+    }
+
+    /// Whether the walk began in a function of both sides: no host code in sight calls it.
+    fn may_run_on_device(&self) -> bool {
+        let entry = self.frames.first().and_then(|frame| self.project.function_at(frame.module, frame.function?));
+        entry.is_some_and(|entry| entry.space.device)
     }
 
     /// An allocation's first home gives it its name.

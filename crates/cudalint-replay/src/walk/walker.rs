@@ -102,6 +102,8 @@ pub(crate) struct Walker<'p> {
     pub entry_is_called: bool,
     /// What arguments of the program say as numbers, with how often they were read: each is one number wherever it is read.
     pub(super) started_with: FxHashMap<NumberSource<'p>, (Quantity, u32)>,
+    /// An argument that is being evaluated for a parameter that is a reference, or may be one.
+    pub(super) bound_argument: Option<ExprId>,
     /// The object whose fields are being set.
     pub(super) making: Making,
     /// What the walks of functions that may be recorded look at.
@@ -131,6 +133,7 @@ impl<'p> Walker<'p> {
             capturing: false,
             entry_is_called: false,
             started_with: FxHashMap::default(),
+            bound_argument: None,
             making: Making::default(),
             recording: Recording::default(),
         }
