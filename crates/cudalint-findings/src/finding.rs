@@ -211,6 +211,25 @@ pub struct EvidenceRecord {
     pub text: String,
 }
 
+impl EvidenceRecord {
+    /// What was seen at a line of a file.
+    pub fn at(kind: &str, path: &str, line: u32, text: impl Into<String>) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            path: Some(path.to_owned()),
+            line: Some(line),
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The same, in a kernel.
+    #[must_use]
+    pub fn in_kernel(self, kernel: impl Into<Option<String>>) -> Self {
+        Self { kernel: kernel.into(), ..self }
+    }
+}
+
 /// A verdict with its evidence: filled by a verifying run only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {

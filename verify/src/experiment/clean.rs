@@ -30,9 +30,7 @@ pub struct ToolRun {
 pub fn perform(program: &Program, bench: &Bench<'_>) -> Result<Vec<ToolRun>, String> {
     let (command, environment): (Vec<String>, Vec<(String, String)>) = match program {
         Program::Cuda(program) => {
-            for file in &program.files {
-                bench.write(&file.path, &file.text).map_err(|error| format!("{}: {error}", file.path))?;
-            }
+            bench.write_all(&program.files)?;
             let build =
                 Build { label: "program".to_owned(), units: vec![program.unit.clone()], flags: program.flags.clone() };
             let built = bench.build(&build).map_err(|failure| Judgement::of_build(&failure).reason)?;

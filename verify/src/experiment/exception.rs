@@ -30,10 +30,8 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     if raise.classes.is_empty() {
         return Judgement::without_run(Verdict::Unviable, "the finding names no exception that could be looked for");
     }
-    for file in &program.files {
-        if let Err(error) = bench.write(&file.path, &file.text) {
-            return Judgement::without_run(Verdict::Unviable, format!("{}: {error}", file.path));
-        }
+    if let Err(problem) = bench.write_all(&program.files) {
+        return Judgement::without_run(Verdict::Unviable, problem);
     }
     let script = bench.folder.join(&program.script);
     let run = bench.run(&run_of(bench, python, program, "exception", vec![script.to_string()]));

@@ -48,9 +48,7 @@ impl<'bench, 'lab> Probed<'bench, 'lab> {
         more: &[String],
     ) -> Result<Self, Judgement> {
         let broken = |error: std::io::Error| Judgement::of_build(&BuildFailure::Broken(error.to_string()));
-        for file in &program.files {
-            bench.write(&file.path, &file.text).map_err(broken)?;
-        }
+        bench.write_all(&program.files).map_err(|problem| Judgement::without_run(Verdict::Unviable, problem))?;
         let mut flags = program.flags.clone();
         flags.extend_from_slice(more);
         let watch = Watch { headers: probe::headers::of(program), ..watch.clone() };
@@ -113,14 +111,7 @@ pub fn ending(run: &RunOutcome) -> String {
 
 /// A record of what happened at a place.
 pub(super) fn record(kind: &str, spot: &Spot, kernel: Option<String>, text: String) -> EvidenceRecord {
-    EvidenceRecord {
-        kind: kind.to_owned(),
-        kernel,
-        path: Some(spot.path.clone()),
-        line: Some(spot.line),
-        text,
-        ..EvidenceRecord::default()
-    }
+    EvidenceRecord::at(kind, &spot.path, spot.line, text).in_kernel(kernel)
 }
 
 /// The judgement of a program that did not come to a place.

@@ -6,6 +6,7 @@ use super::sandbox::Network;
 use super::shelf::Shelf;
 use super::slots::{self, Ports, Slots, lock};
 use crate::machine::Machine;
+use crate::scenario::ScenarioFile;
 use crate::stop::Stop;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::HashMap;
@@ -239,6 +240,18 @@ impl<'lab> Bench<'lab> {
         }
         std::fs::write(&file, text)?;
         Ok(file)
+    }
+
+    /// Writes a program's files.
+    ///
+    /// # Errors
+    /// Which one could not be written, and why.
+    pub fn write_all(&self, files: &[ScenarioFile]) -> Result<(), String> {
+        let write = |file: &ScenarioFile| match self.write(&file.path, &file.text) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("{}: {error}", file.path)),
+        };
+        files.iter().try_for_each(write)
     }
 
     /// A path as evidence names it: relative to the outcome folder, with `/`.

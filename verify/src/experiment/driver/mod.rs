@@ -8,7 +8,8 @@ use crate::scenario::PythonProgram;
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::Shows;
 use cudalint_findings::claim::Difference;
-use cudalint_findings::model::{FindingEntry, Verdict};
+use cudalint_findings::model::{Access, FindingEntry, Verdict};
+use serde::de::DeserializeOwned;
 use std::fmt::Write as _;
 
 /// The driver's files.
@@ -122,6 +123,12 @@ pub fn log(bench: &Bench<'_>, name: &str) -> (Utf8PathBuf, String) {
     (path, text)
 }
 
+/// The entries of one of these logs, each a line of JSON; another line is passed over.
+pub fn entries<T: DeserializeOwned>(bench: &Bench<'_>, name: &str) -> (Utf8PathBuf, Vec<T>) {
+    let (path, text) = log(bench, name);
+    (path, text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+}
+
 /// The finding's own lines, and those of its claim's accesses or, without these, of its other sites in the file.
 pub fn look_at(finding: &FindingEntry) -> Look {
     let accesses = finding.claim.accesses();
@@ -131,13 +138,17 @@ pub fn look_at(finding: &FindingEntry) -> Look {
     }
     found.extend(accesses.iter().map(|access| (access.site.line(), access.site.line())));
     found.dedup();
-    let mut threads = String::new();
-    for access in accesses {
-        let numbers: Vec<String> = access.block.iter().chain(&access.thread).map(u64::to_string).collect();
-        let _ = write!(threads, "{}{}", if threads.is_empty() { "" } else { ";" }, numbers.join(","));
-    }
     let place = (finding.range.start.line, finding.range.start.column);
-    Look { lines: found, place, threads, cover: cover(finding), block: None }
+    Look { lines: found, place, threads: witnesses(finding), cover: cover(finding), block: None }
+}
+
+/// The witness's threads, whose accesses must not be lost: `bx,by,bz,tx,ty,tz`, parted by semicolons.
+pub fn witnesses(finding: &FindingEntry) -> String {
+    let numbers = |access: &Access| {
+        let numbers: Vec<String> = access.block.iter().chain(&access.thread).map(u64::to_string).collect();
+        numbers.join(",")
+    };
+    finding.claim.accesses().iter().map(numbers).collect::<Vec<_>>().join(";")
 }
 
 /// Threads and elements, where a finding claims that there are too few threads.

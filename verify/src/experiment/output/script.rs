@@ -106,13 +106,14 @@ fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged
     {
         return judged;
     }
-    let (path, text) = driver::log(bench, "compare.log");
-    let facts: Vec<Fact> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let (path, facts) = driver::entries::<Fact>(bench, "compare.log");
     let log = Some(bench.relative(&path));
     if let Some((verdict, line, text)) = of_memory(finding, difference, &facts) {
         let reason = format!("{}:{line}: {text}", finding.path);
         let records = match verdict {
-            Verdict::Confirmed | Verdict::Refuted => vec![record("memory read back", finding, line, text)],
+            Verdict::Confirmed | Verdict::Refuted => {
+                vec![EvidenceRecord::at("memory read back", &finding.path, line, text)]
+            }
             _ => Vec::new(),
         };
         return (verdict, reason, records, log);
@@ -124,8 +125,7 @@ fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged
             "copy" => "copy differs",
             _ => "memory differs",
         };
-        let record =
-            EvidenceRecord { kernel: fact.kernel.clone(), ..record(kind, finding, fact.line, fact.text.clone()) };
+        let record = EvidenceRecord::at(kind, &finding.path, fact.line, &fact.text).in_kernel(fact.kernel.clone());
         return (Verdict::Confirmed, format!("{}:{}: {}", finding.path, fact.line, fact.text), vec![record], log);
     }
     if let Some(fact) = compared().next() {
@@ -147,13 +147,9 @@ fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged
 
 /// Whether the finding's array in dynamic shared memory begins where another one does; none where no such array is there.
 fn shared_arrays(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
-    let (path, text) = driver::log(bench, "pairs.log");
+    let (path, pairs) = driver::entries::<Pair>(bench, "pairs.log");
     let (first, last) = finding.range.lines();
-    let mut pairs = text
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Pair>(line).ok())
-        .filter(|pair| (first..=last).contains(&pair.line));
-    let pair = pairs.next()?;
+    let pair = pairs.iter().find(|pair| (first..=last).contains(&pair.line))?;
     let ([one, other], [at, other_at], kernel) = (&pair.arrays, pair.addresses, &pair.function);
     let (verdict, text) = if at == other_at {
         let text = format!("in `{kernel}`, `{one}` and `{other}` both begin at address {at:#x} of shared memory");
@@ -163,8 +159,7 @@ fn shared_arrays(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
             format!("in `{kernel}`, `{one}` begins at address {at:#x} of shared memory and `{other}` at {other_at:#x}");
         (Verdict::Refuted, text)
     };
-    let record =
-        EvidenceRecord { kernel: Some(kernel.clone()), ..record("addresses", finding, pair.line, text.clone()) };
+    let record = EvidenceRecord::at("addresses", &finding.path, pair.line, &text).in_kernel(kernel.clone());
     let reason = format!("{}:{}: {text}", finding.path, pair.line);
     Some((verdict, reason, vec![record], Some(bench.relative(&path))))
 }
@@ -199,16 +194,6 @@ fn of_memory(
     Some(judged.find(|(verdict, ..)| *verdict == Verdict::Confirmed).unwrap_or(first))
 }
 
-fn record(kind: &str, finding: &FindingEntry, line: u32, text: String) -> EvidenceRecord {
-    EvidenceRecord {
-        kind: kind.to_owned(),
-        path: Some(finding.path.clone()),
-        line: Some(line),
-        text,
-        ..EvidenceRecord::default()
-    }
-}
-
 /// Why nothing was compared although the place was reached.
 fn uncompared(facts: &[Fact], line: u32) -> String {
     let launched = facts.iter().filter(|fact| fact.launched.is_some()).find_map(|fact| {
@@ -236,8 +221,7 @@ fn wrapped(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
     let here = |place: &&Place| lines.iter().any(|(first, last)| (*first..=*last).contains(&place.line));
     let place_of = |fact: &Negative| sites.sites.get(fact.site).filter(here).cloned();
     sites.sites.iter().find(here)?;
-    let (path, text) = driver::log(bench, "negative.log");
-    let facts: Vec<Negative> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let (path, facts) = driver::entries::<Negative>(bench, "negative.log");
     let witnessed = |fact: &&Negative| {
         finding.claim.accesses().iter().any(|access| access.thread == fact.thread && access.block == fact.block)
     };
@@ -262,14 +246,9 @@ fn wrapped(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
         place.text
     );
     let record = EvidenceRecord {
-        kind: "negative index".to_owned(),
-        kernel: Some(place.function),
-        path: Some(finding.path.clone()),
-        line: Some(place.line),
         block: Some(fact.block),
         thread: Some(fact.thread),
-        text: text.clone(),
-        ..EvidenceRecord::default()
+        ..EvidenceRecord::at("negative index", &finding.path, place.line, &text).in_kernel(place.function)
     };
     Some((Verdict::Confirmed, text, vec![record], Some(bench.relative(&path))))
 }

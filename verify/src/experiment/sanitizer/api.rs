@@ -113,14 +113,8 @@ fn words(status: &Status<'_>) -> String {
 }
 
 fn record(finding: &FindingEntry, status: &Status<'_>) -> EvidenceRecord {
-    EvidenceRecord {
-        kind: "API error".to_owned(),
-        kernel: status.kernel.map(str::to_owned),
-        path: Some(finding.path.clone()),
-        line: Some(finding.range.start.line),
-        text: words(status),
-        ..EvidenceRecord::default()
-    }
+    EvidenceRecord::at("API error", &finding.path, finding.range.start.line, words(status))
+        .in_kernel(status.kernel.map(str::to_owned))
 }
 
 /// A status as people know it. Names: CUDA Runtime API, `cudaError_t`.
@@ -165,14 +159,8 @@ pub(super) fn refused_by_compiler(finding: &FindingEntry, bench: &Bench<'_>, jud
     confirmed.reason = format!("the compiler refuses `{}`: {line}", base_name(kernel));
     confirmed.evidence.back_end =
         bench.lab.machine.nvcc.as_ref().map_or("nvcc".to_owned(), |nvcc| format!("nvcc {}", nvcc.version));
-    confirmed.evidence.records = vec![EvidenceRecord {
-        kind: "ptxas error".to_owned(),
-        kernel: Some(kernel.to_owned()),
-        path: Some(finding.path.clone()),
-        line: Some(finding.range.start.line),
-        text: line.to_owned(),
-        ..EvidenceRecord::default()
-    }];
+    let record = EvidenceRecord::at("ptxas error", &finding.path, finding.range.start.line, line);
+    confirmed.evidence.records = vec![record.in_kernel(kernel.to_owned())];
     confirmed
 }
 

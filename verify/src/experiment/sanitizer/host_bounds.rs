@@ -52,13 +52,8 @@ pub(super) fn perform(finding: &FindingEntry, program: &CudaProgram, bench: &Ben
         })
     });
     if let Some(range) = here {
-        let record = EvidenceRecord {
-            kind: "host memory overrun".to_owned(),
-            path: Some(finding.path.clone()),
-            line: Some(finding.range.start.line),
-            text: range.words.clone(),
-            ..EvidenceRecord::default()
-        };
+        let line = finding.range.start.line;
+        let record = EvidenceRecord::at("host memory overrun", &finding.path, line, &range.words);
         let reason = format!("{} at {}", range.words, spot.shown());
         let back_end = "AddressSanitizer, asked before each copy";
         let judgement = Judgement::of_run(Verdict::Confirmed, reason, back_end, &run, vec![record]);

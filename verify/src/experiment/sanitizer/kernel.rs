@@ -62,13 +62,9 @@ fn of_launch(finding: &FindingEntry, program: &KernelProgram, report: &KernelRep
     };
     let refused = report.failure().filter(|_| !report.launched());
     let own = refused.filter(|call| code_of(call.code.into()) == Code::Own);
-    let record = own.map(|call| EvidenceRecord {
-        kind: call.name.clone(),
-        kernel: Some(base_name(&program.name)),
-        path: Some(launch.site.path.clone()),
-        line: Some(launch.site.line()),
-        text: words(call),
-        ..EvidenceRecord::default()
+    let record = own.map(|call| {
+        let record = EvidenceRecord::at(&call.name, &launch.site.path, launch.site.line(), words(call));
+        record.in_kernel(base_name(&program.name))
     });
     let at = format!("of {}:{}", launch.site.path, launch.site.line());
     let (verdict, reason) = match (own, refused) {

@@ -122,13 +122,8 @@ fn host_fault(finding: &FindingEntry, spot: &Spot, prepared: &Prepared, bench: &
         let at = format!("{}:{}", place.file, place.line);
         (Verdict::Unviable, format!("{words} at {at}, before a tool could say anything"), place.file.clone())
     };
-    let record = EvidenceRecord {
-        kind: signal_name(signal.number).to_owned(),
-        path: Some(path),
-        line: Some(place.line),
-        text: format!("{words} in `{}`", base_name(&place.function)),
-        ..EvidenceRecord::default()
-    };
+    let text = format!("{words} in `{}`", base_name(&place.function));
+    let record = EvidenceRecord::at(signal_name(signal.number), &path, place.line, text);
     let mut judgement = Judgement::of_run(verdict, reason, probed::BACK_END, &prepared.alone, vec![record]);
     judgement.evidence.log = Some(bench.relative(&probe::log(bench, "program-alone")));
     Some(judgement)

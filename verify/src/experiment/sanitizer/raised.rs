@@ -32,7 +32,7 @@ fn configuration(finding: &FindingEntry, raised: &Raised, script: &Utf8Path) -> 
     if !here || ![launch.grid, launch.block].iter().any(|axes| got.starts_with(&triple(*axes))) {
         return None;
     }
-    let record = record(finding, "refused launch", None, line, raised.headline());
+    let record = EvidenceRecord::at("refused launch", &finding.path, line, raised.headline());
     Some((format!("the launch at line {line} is refused: {}", raised.headline()), record))
 }
 
@@ -47,17 +47,7 @@ fn shared_data(finding: &FindingEntry, raised: &Raised) -> Option<(String, Evide
     }
     let amount = line.split("uses too much").nth(1).unwrap_or("").trim();
     let words = format!("`{own}` uses too much {amount}");
-    let at = finding.range.start.line;
-    Some((format!("{} is raised: {words}", raised.class_name()), record(finding, "linker error", Some(own), at, words)))
-}
-
-fn record(finding: &FindingEntry, kind: &str, kernel: Option<String>, line: u32, text: String) -> EvidenceRecord {
-    EvidenceRecord {
-        kind: kind.to_owned(),
-        kernel,
-        path: Some(finding.path.clone()),
-        line: Some(line),
-        text,
-        ..EvidenceRecord::default()
-    }
+    let reason = format!("{} is raised: {words}", raised.class_name());
+    let record = EvidenceRecord::at("linker error", &finding.path, finding.range.start.line, words);
+    Some((reason, record.in_kernel(own)))
 }

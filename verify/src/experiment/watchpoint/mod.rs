@@ -4,7 +4,7 @@ mod asked;
 mod look;
 mod script;
 
-use super::Judgement;
+use super::{Judgement, driver};
 use crate::lab::{Bench, Build, End, Run, head_of};
 use crate::paths::clean;
 use crate::scenario::{CudaProgram, Program};
@@ -41,10 +41,8 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
             return Judgement::without_run(Verdict::Unsupported, "watchpoints are put into whole programs only");
         }
     };
-    for file in &program.files {
-        if let Err(error) = bench.write(&file.path, &file.text) {
-            return Judgement::without_run(Verdict::Unviable, format!("{}: {error}", file.path));
-        }
+    if let Err(problem) = bench.write_all(&program.files) {
+        return Judgement::without_run(Verdict::Unviable, problem);
     }
     let watched = match Watched::write(finding, program, bench) {
         Ok(watched) => watched,
@@ -57,8 +55,9 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     let log_file = bench.folder.join("watch.log");
     drop(std::fs::remove_file(&log_file));
     let mut environment = vec![("CUDALINT_WATCH_LOG".to_owned(), log_file.to_string())];
-    let focus = focus(finding);
-    if !focus.is_empty() {
+    // Where a whole block's accesses are logged, none of it is left out.
+    let focus = driver::witnesses(finding);
+    if !focus.is_empty() && Asked::of(finding) != Asked::Unwritten {
         environment.push(("CUDALINT_WATCH_FOCUS".to_owned(), focus));
     }
     let mut command = vec![built.to_string()];
@@ -81,22 +80,6 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     };
     let answer = Asked::of(finding).answer(&question);
     judgement(finding, &question, answer, &run, &bench.relative(&log_file))
-}
-
-/// The witness's threads, whose accesses must not be lost. Where a whole block's are logged, none of it is left out.
-fn focus(finding: &FindingEntry) -> String {
-    if Asked::of(finding) == Asked::Unwritten {
-        return String::new();
-    }
-    let accesses = finding.claim.accesses();
-    let threads: Vec<String> = accesses
-        .iter()
-        .map(|access| {
-            let numbers: Vec<String> = access.block.iter().chain(&access.thread).map(u64::to_string).collect();
-            numbers.join(",")
-        })
-        .collect();
-    threads.join(";")
 }
 
 /// A program with watchpoints, written out.

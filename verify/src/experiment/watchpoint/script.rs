@@ -49,10 +49,8 @@ struct Watched {
 fn in_string(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) -> Option<Result<Watched, String>> {
     let path = bench.folder.join(STRINGS);
     drop(std::fs::remove_file(&path));
-    for file in &program.files {
-        if let Err(error) = bench.write(&file.path, &file.text) {
-            return Some(Err(format!("{}: {error}", file.path)));
-        }
+    if let Err(problem) = bench.write_all(&program.files) {
+        return Some(Err(problem));
     }
     // The script has the finding's lines at their own numbers.
     let script = bench.folder.join(&program.script);
