@@ -17,3 +17,4 @@ pub use operators::{BinaryOp, UnaryOp};
 pub use polynomial::{Atom, AtomKind, ClosedOp, Poly, Terms};
 pub use quantity::{Comparison, Condition, Quantity};
 pub use scalar::{Scalar, cuda_vector};
+pub use terms::Terms as Products;

@@ -15,7 +15,7 @@ impl<F> Default for Terms<F> {
 
 impl<F: Clone + Ord> Terms<F> {
     /// One product.
-    pub(crate) fn one(product: Vec<F>, coefficient: i64) -> Self {
+    pub fn one(product: Vec<F>, coefficient: i64) -> Self {
         Self { list: if coefficient == 0 { Vec::new() } else { vec![(product, coefficient)] } }
     }
 
@@ -34,7 +34,7 @@ impl<F: Clone + Ord> Terms<F> {
     }
 
     /// `self + factor * other`; `None` when a coefficient runs over.
-    pub(crate) fn plus_times(&self, other: &Self, factor: i64) -> Option<Self> {
+    pub fn plus_times(&self, other: &Self, factor: i64) -> Option<Self> {
         let mut list = Vec::with_capacity(self.list.len() + other.list.len());
         let mut left = self.list.iter().peekable();
         for (product, coefficient) in &other.list {

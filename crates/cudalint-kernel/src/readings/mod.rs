@@ -2,12 +2,13 @@
 //! dereferences ([`summary`]), how many elements it takes ([`coverage`]), formulas of its indices ([`formula`]), conditions that
 //! keep nothing out ([`vacuous`]), races by which threads elect one of them ([`election`]) and of
 //! updates that all threads make alike ([`settled`]), what becomes of the memory behind its parameters ([`uses`]), which values only fill
-//! memory that nobody looks at ([`sinks`]), which numbers decide what its threads do ([`deciding`]), and which blocks it is made for
+//! memory that nobody looks at ([`sinks`]), what surely does not happen in any launch ([`absence`]), which numbers decide what its threads do ([`deciding`]), and which blocks it is made for
 //! ([`block`]).
 //!
 //! A reading is made of [`Code`], so that it holds for kernels of both languages, with their template arguments and the types of
 //! their arguments in place.
 
+pub mod absence;
 pub mod block;
 pub mod coverage;
 pub mod deciding;
@@ -20,6 +21,7 @@ pub mod summary;
 pub mod uses;
 pub mod vacuous;
 
+pub use absence::Absence;
 pub use coverage::CoverageClaim;
 pub use formula::{Formula, Mistake};
 pub use summary::{DynamicShared, KernelSummary};

@@ -1,0 +1,126 @@
+//! Random kernels: what a statement says does not happen must not happen in any execution.
+
+use crate::numbers::Random;
+use crate::{code, shown, twins};
+use cudalint_kernel::readings::absence::{Absence, Extent, Says, Shape, absence};
+use cudalint_kernel::report::{EventKind, ObjectKind, RaceScope};
+use cudalint_kernel::{Argument, Budget, Buffer, Code, Contents, ExecutionReport, LaunchInput, execute};
+
+/// How many kernels are made where nobody says otherwise.
+const KERNELS: u64 = 300;
+
+/// What came of a number of kernels.
+#[derive(Debug, Default)]
+struct Tally {
+    kernels: u64,
+    raceless: u64,
+    within: u64,
+    executions: u64,
+    races_seen: u64,
+    outside_seen: u64,
+}
+
+fn launch(code: &Code, block: [u32; 3], blocks: u32, n: i64, extents: [i64; 3]) -> ExecutionReport {
+    let pointer = |buffer| Argument::Pointer { buffer, offset: 0 };
+    let input = LaunchInput {
+        grid: [blocks, 1, 1],
+        block,
+        dynamic_shared: Some(0),
+        cooperative: Some(false),
+        arguments: vec![pointer(0), pointer(1), pointer(2), Argument::Int(n)],
+        buffers: extents
+            .map(|extent| Buffer {
+                bytes: Some(8 * extent.max(0) as u64),
+                contents: Contents::Filled(0),
+                align: 256,
+                field: String::new(),
+            })
+            .to_vec(),
+    };
+    execute(code, &input, &Budget::default())
+}
+
+fn covers(shape: &Shape, block: [u32; 3]) -> bool {
+    let fits = |axis: usize| shape.most[axis].is_none_or(|most| block[axis] <= most);
+    !shape.exactly && (0..3).all(|axis| fits(axis) && (axis < shape.axes.into() || block[axis] == 1))
+}
+
+fn contradictions(code: &Code, absence: &Absence, random: &mut Random, tally: &mut Tally) -> Vec<String> {
+    let mut found = Vec::new();
+    for (threads, n) in [(64, 100), (64, 1), (32, 64), (96, 40), (33, 33), (1, 5), (128, 300), (256, 17)] {
+        let blocks = 1 + random.below(3) as u32;
+        let block = [threads, 1, 1];
+        let count = i64::from(threads * blocks);
+        let extents = if random.chance(50) { [n, n, n] } else { [count, n, i64::from(blocks)] };
+        let report = launch(code, block, blocks, n, extents);
+        tally.executions += 1;
+        for event in &report.events {
+            match &event.kind {
+                EventKind::Race { object, scope: RaceScope::Warp | RaceScope::Block, .. }
+                    if object.kind == ObjectKind::Shared =>
+                {
+                    tally.races_seen += 1;
+                    found.extend(
+                        absence
+                            .statements
+                            .iter()
+                            .filter(|it| it.says == Says::NoRace && it.name == object.name && covers(&it.blocks, block))
+                            .map(|it| format!("{it:?} with {threads} threads and n = {n}: {event:?}")),
+                    );
+                }
+                EventKind::OutOfBounds { object, access, .. } => {
+                    tally.outside_seen += 1;
+                    let stated = |extent: &Extent| match (extent, object.kind) {
+                        (Extent::Declared, ObjectKind::Shared) => true,
+                        (Extent::Elements(size), ObjectKind::Buffer(number)) => {
+                            let needed = match size.as_str() {
+                                "n" => n,
+                                "n * n" => n * n,
+                                "gridDim.x" => i64::from(blocks),
+                                _ => count,
+                            };
+                            extents[number] >= needed
+                        }
+                        _ => false,
+                    };
+                    found.extend(
+                        absence
+                            .statements
+                            .iter()
+                            .filter(|it| matches!(&it.says, Says::Within(extent) if stated(extent)))
+                            .filter(|it| it.name == object.name && covers(&it.blocks, block))
+                            .map(|it| format!("{it:?} with {threads} threads and n = {n}: {access:?}")),
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn try_kernels(count: u64, seed: u64) -> Tally {
+    let mut random = Random::new(seed);
+    let mut tally = Tally::default();
+    for number in 0..count {
+        let text = twins::twins(&mut random).cuda;
+        let code = code(&text);
+        let absence = absence(&code, &[]);
+        tally.kernels += 1;
+        tally.raceless += u64::from(absence.statements.iter().any(|it| it.says == Says::NoRace));
+        tally.within += u64::from(absence.statements.iter().any(|it| it.says != Says::NoRace));
+        let wrong = contradictions(&code, &absence, &mut random, &mut tally);
+        assert!(wrong.is_empty(), "{number} of {seed}:\n{text}\n{:#?}\n{}", shown(&absence), wrong.join("\n"));
+    }
+    tally
+}
+
+#[test]
+fn no_execution_contradicts_a_statement() {
+    // More of them, by hand: CUDALINT_ABSENCE=10000 cargo test -p cudalint-kernel --test absence
+    let count = std::env::var("CUDALINT_ABSENCE").ok().and_then(|count| count.parse().ok()).unwrap_or(KERNELS);
+    let tally = try_kernels(count, 7);
+    println!("{tally:?}");
+    assert!(tally.raceless * 10 > tally.kernels && tally.within * 10 > tally.kernels, "{tally:?}");
+    assert!(tally.races_seen > tally.kernels && tally.outside_seen > tally.kernels, "{tally:?}");
+}
