@@ -7,7 +7,7 @@ use cudalint_kernel::report::{EventKind, ObjectKind, RaceScope};
 use cudalint_kernel::{Argument, Budget, Buffer, Code, Contents, ExecutionReport, LaunchInput, execute};
 
 /// How many kernels are made where nobody says otherwise.
-const KERNELS: u64 = 300;
+const KERNELS: u64 = 200;
 
 /// What came of a number of kernels.
 #[derive(Debug, Default)]
@@ -120,7 +120,10 @@ fn no_execution_contradicts_a_statement() {
     // More of them, by hand: CUDALINT_ABSENCE=10000 cargo test -p cudalint-kernel --test absence
     let count = std::env::var("CUDALINT_ABSENCE").ok().and_then(|count| count.parse().ok()).unwrap_or(KERNELS);
     let tally = try_kernels(count, 7);
-    println!("{tally:?}");
+    #[allow(clippy::print_stdout)] // What a run by hand is made for.
+    {
+        println!("{tally:?}");
+    }
     assert!(tally.raceless * 10 > tally.kernels && tally.within * 10 > tally.kernels, "{tally:?}");
     assert!(tally.races_seen > tally.kernels && tally.outside_seen > tally.kernels, "{tally:?}");
 }

@@ -7,12 +7,16 @@ use super::walk::{Walked, Walker};
 use crate::code::{BinaryOp, Builtin, Effect, Expr, ExprId, FunctionId, ObjectSpace, Place, Ty, UnaryOp, VariableId};
 use std::rc::Rc;
 
+fn axis_of(of: &[Sum; 3], axis: u8) -> Sum {
+    of.get(usize::from(axis)).cloned().unwrap_or_default()
+}
+
 /// The condition that nothing is known of.
 fn open(nature: Nature) -> Value {
     Value::Truth(Rc::new(Truth { yes: Vec::new(), no: Vec::new(), nature }))
 }
 
-impl<'c> Walker<'c> {
+impl Walker<'_> {
     /// The value of an expression; what it does is done.
     pub fn eval(&mut self, id: ExprId, state: &mut State) -> Walked<Value> {
         let node = self.code.expr(id);
@@ -42,10 +46,10 @@ impl<'c> Walker<'c> {
             Expr::Int(value) => Value::Number(Sum::number(*value)),
             Expr::Float(value) => self.pure(Op::Other(1, 0), &[Value::Number(bits(*value))], &node.ty),
             Expr::Builtin(builtin) => Value::Number(match builtin {
-                Builtin::ThreadIdx(axis) => self.axis(&self.threads, *axis),
-                Builtin::BlockIdx(axis) => self.axis(&self.blocks, *axis),
-                Builtin::BlockDim(axis) => self.axis(&self.extents, *axis),
-                Builtin::GridDim(axis) => self.axis(&self.grid, *axis),
+                Builtin::ThreadIdx(axis) => axis_of(&self.threads, *axis),
+                Builtin::BlockIdx(axis) => axis_of(&self.blocks, *axis),
+                Builtin::BlockDim(axis) => axis_of(&self.extents, *axis),
+                Builtin::GridDim(axis) => axis_of(&self.grid, *axis),
                 Builtin::WarpSize => Sum::number(32),
             }),
             Expr::Read(place) => self.read(id, place, state)?,
@@ -122,7 +126,9 @@ impl<'c> Walker<'c> {
                     Ty::Aggregate(layout) if layout.leaves.len() == leaves.len() => Value::Parts(Rc::new(leaves)),
                     // The value is not kept: what it holds may come out anywhere.
                     _ => {
-                        leaves.iter().for_each(|leaf| self.store(leaf, site));
+                        for leaf in &leaves {
+                            self.store(leaf, site);
+                        }
                         self.of_type(&node.ty, Nature::OWN)
                     }
                 }
@@ -157,10 +163,6 @@ impl<'c> Walker<'c> {
             }
             Expr::Opaque { children, effect } => self.opaque(children, *effect, id, state)?,
         })
-    }
-
-    fn axis(&self, of: &[Sum; 3], axis: u8) -> Sum {
-        of.get(usize::from(axis)).cloned().unwrap_or_default()
     }
 
     fn opaque(&mut self, children: &[ExprId], effect: Effect, id: ExprId, state: &mut State) -> Walked<Value> {
@@ -411,9 +413,9 @@ impl<'c> Walker<'c> {
         let mut ends: Vec<(State, Option<Value>)> = flow.returns;
         ends.extend(flow.next.into_iter().map(|state| (state, None)));
         ends.retain(|(state, _)| !state.dead);
-        ends.iter_mut().for_each(|(state, _)| {
+        for (state, _) in &mut ends {
             state.frames.pop();
-        });
+        }
         let paths: Vec<Vec<Fact>> = ends.iter().map(|(state, _)| state.path.clone()).collect();
         let values: Option<Vec<Value>> = ends.iter().map(|(_, value)| value.clone()).collect();
         // Which way a thread took is its own where the ways were not the same for all.

@@ -172,27 +172,47 @@ fn eliminated(mut rows: Vec<Row>, columns: usize, work: &mut u64) -> bool {
             Step::Contradiction => return true,
             Step::Open(rows) => rows,
         };
-        let count = |column: usize| {
-            let factors = || rows.iter().filter_map(|row| row.factors.get(column));
-            factors().filter(|factor| **factor > 0).count() * factors().filter(|factor| **factor < 0).count()
-        };
-        let Some((place, _)) = left.iter().enumerate().min_by_key(|(_, column)| count(**column)) else { return false };
-        let column = left.swap_remove(place);
+        let Some((column, above, below)) = next_column(&mut rows, &mut left) else { return false };
         let factor = |row: &Row| row.factors.get(column).copied().unwrap_or(0);
-        let (with, mut next): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| factor(row) != 0);
-        let (above, below): (Vec<Row>, Vec<Row>) = with.into_iter().partition(|row| factor(row) > 0);
-        let cost = (above.len() * below.len() + 1) as u64 * columns as u64;
-        if *work < cost || next.len() + above.len() * below.len() > MAX_ROWS {
+        let cost = (above * below + 1) as u64 * columns as u64;
+        if *work < cost || rows.len() + above * below > MAX_ROWS {
             *work = work.saturating_sub(cost);
             return false;
         }
         *work -= cost;
+        let (with, mut next): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| factor(row) != 0);
+        let (above, below): (Vec<Row>, Vec<Row>) = with.into_iter().partition(|row| factor(row) > 0);
         for up in &above {
             for down in &below {
                 next.extend(up.combined(-factor(down), down, factor(up)));
             }
         }
         rows = next;
+    }
+}
+
+/// The column that makes the fewest rows, with how many rows bound it from below and from above. Rows with numbers that are bounded
+/// on one side alone say nothing and are taken out.
+fn next_column(rows: &mut Vec<Row>, left: &mut Vec<usize>) -> Option<(usize, usize, usize)> {
+    loop {
+        let mut counts: Vec<(usize, usize)> = vec![(0, 0); left.len()];
+        for row in rows.iter() {
+            for (column, (above, below)) in left.iter().zip(&mut counts) {
+                match row.factors.get(*column) {
+                    Some(1..) => *above += 1,
+                    Some(..=-1) => *below += 1,
+                    _ => {}
+                }
+            }
+        }
+        let (place, (above, below)) = counts.into_iter().enumerate().min_by_key(|(_, (a, b))| a * b)?;
+        let column = left.swap_remove(place);
+        if above * below > 0 {
+            return Some((column, above, below));
+        }
+        if above + below > 0 {
+            rows.retain(|row| row.factors.get(column) == Some(&0));
+        }
     }
 }
 

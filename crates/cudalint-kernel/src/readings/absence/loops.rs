@@ -39,11 +39,11 @@ struct Round {
 
 impl<'c> Walker<'c> {
     /// A loop in which no thread waits for another.
-    pub(super) fn free_loop(&mut self, of: Loop<'c>, state: State) -> Walked<Flow> {
+    pub(super) fn free_loop(&mut self, of: Loop<'c>, state: &State) -> Walked<Flow> {
         let (divergent, depth) = (self.divergent, self.depth);
         self.free += 1;
-        let plans = self.plans(of, &state, false)?;
-        let (start, _) = self.entered(&plans, &state, false, false);
+        let plans = self.plans(of, state, false)?;
+        let (start, _) = self.entered(&plans, state, false, false);
         let round = self.round(of, start, false)?;
         self.free -= 1;
         (self.divergent, self.depth) = (divergent, depth);
@@ -53,8 +53,10 @@ impl<'c> Walker<'c> {
         let mut exits = Vec::new();
         if of.condition.is_some() {
             let mut plans = plans.clone();
-            plans.iter_mut().for_each(|plan| plan.uniform &= uniform);
-            let (mut exit, rounds) = self.entered(&plans, &state, uniform, uniform);
+            for plan in &mut plans {
+                plan.uniform &= uniform;
+            }
+            let (mut exit, rounds) = self.entered(&plans, state, uniform, uniform);
             if of.body_first {
                 self.symbols.note(rounds, Fact::at_least(&Sum::symbol(rounds), &Sum::number(1)));
             }
@@ -82,13 +84,13 @@ impl<'c> Walker<'c> {
     }
 
     /// A loop in which threads meet.
-    pub(super) fn common_loop(&mut self, of: Loop<'c>, state: State) -> Walked<Flow> {
+    pub(super) fn common_loop(&mut self, of: Loop<'c>, state: &State) -> Walked<Flow> {
         let site = self.code.stmt(of.id).site;
         let parts = [of.condition, of.step];
         if parts.into_iter().flatten().any(|part| self.meets_in(part)) {
             return Err(Refusal { cause: "a barrier in the head of a loop", site });
         }
-        let plans = self.plans(of, &state, true)?;
+        let plans = self.plans(of, state, true)?;
         let mut flow = Flow::default();
         let (stops, crossed) = (state.stops, state.crossed);
         // The first round, up to its first barrier.
@@ -101,7 +103,7 @@ impl<'c> Walker<'c> {
             return Ok(flow);
         }
         // A round that stands for all, from its first barrier on.
-        let (mut any, _) = self.entered(&plans, &state, true, true);
+        let (mut any, _) = self.entered(&plans, state, true, true);
         any.open.clear();
         any.crossed = false;
         if !of.body_first {
@@ -263,8 +265,7 @@ impl<'c> Walker<'c> {
             let mut changed = false;
             for plan in plans.iter_mut() {
                 let value = |state: &State| state.frames.last().and_then(|f| f.get(plan.register)).cloned().flatten();
-                changed |=
-                    self.weaken(plan.clone(), value(&start), value(&end), &end, (number == 0).then_some(mark), plan);
+                changed |= self.weaken(value(&start), value(&end), &end, (number == 0).then_some(mark), plan);
             }
             if !changed {
                 return Ok(true);
@@ -276,7 +277,6 @@ impl<'c> Walker<'c> {
     /// Takes back what a round does not keep; whether that was anything.
     fn weaken(
         &mut self,
-        before: Plan,
         start: Option<Value>,
         end: Option<Value>,
         state: &State,
@@ -285,9 +285,8 @@ impl<'c> Walker<'c> {
     ) -> bool {
         let mut changed = false;
         let (Some(start), Some(end)) = (start, end) else {
-            let weakest = Plan { uniform: false, step: None, bounds: Vec::new(), same_base: false, ..before.clone() };
-            let weaker = before.uniform || before.step.is_some() || !before.bounds.is_empty() || before.same_base;
-            *plan = weakest;
+            let weaker = plan.uniform || plan.step.is_some() || !plan.bounds.is_empty() || plan.same_base;
+            *plan = Plan { uniform: false, step: None, bounds: Vec::new(), same_base: false, ..plan.clone() };
             return weaker;
         };
         if plan.uniform && !self.nature(&end).uniform {

@@ -284,6 +284,7 @@ fn parameters(code: &Code, launched: &[[u32; 3]], statements: &mut Vec<Statement
         .collect();
     for shape in shapes(code, launched) {
         let mut walker = Walker::new(code, &shape, &counts);
+        walker.compares = false;
         if walker.kernel().is_err() {
             return;
         }
@@ -305,6 +306,7 @@ fn parameters(code: &Code, launched: &[[u32; 3]], statements: &mut Vec<Statement
                 }
                 // What holds if all numbers are counts has to hold where only the extent is one.
                 let mut again = Walker::new(code, &shape, &used);
+                again.compares = false;
                 if again.kernel().is_ok() && !again.doubtful.contains_key(&base) && holds(&mut again, base, &extent) {
                     let says = Says::Within(extent.says);
                     statements.push(statement(code, base, says, shape));

@@ -61,12 +61,14 @@ pub(super) enum Op {
 pub(super) struct Symbols {
     all: Vec<Known>,
     keyed: FxHashMap<Key, Symbol>,
+    /// Questions that were answered.
+    answers: FxHashMap<(Fact, Vec<Fact>), bool>,
     work: u64,
 }
 
 impl Symbols {
     pub fn new() -> Self {
-        Self { all: Vec::new(), keyed: FxHashMap::default(), work: WORK }
+        Self { all: Vec::new(), keyed: FxHashMap::default(), answers: FxHashMap::default(), work: WORK }
     }
 
     /// The number of the next symbol.
@@ -138,10 +140,19 @@ impl Symbols {
         if path.contains(&fact) {
             return true;
         }
+        // More may be known by now: then the answer was too careful.
+        let question = (fact, path.to_vec());
+        if let Some(known) = self.answers.get(&question) {
+            return *known;
+        }
+        let fact = &question.0;
         let below = |sum: Option<Sum>| sum.and_then(|sum| sum.plus(-1)).map(|sum| Fact { sum, zero: false });
         let less = below(fact.sum.scaled(-1));
         let more = fact.zero.then(|| below(Some(fact.sum.clone())));
-        std::iter::once(less).chain(more).all(|denied| denied.is_some_and(|denied| self.contradict(&[denied], path)))
+        let denied = std::iter::once(less).chain(more);
+        let answer = denied.into_iter().all(|denied| denied.is_some_and(|denied| self.contradict(&[denied], path)));
+        self.answers.insert(question, answer);
+        answer
     }
 
     /// Whether a goal cannot hold on a path.

@@ -55,6 +55,8 @@ pub(super) struct Walker<'c> {
     loaded: Option<Site>,
     /// Parameters of the kernel that are not negative.
     counts: Vec<VariableId>,
+    /// Whether accesses of two threads are compared.
+    pub compares: bool,
     /// Symbols of the kernel's parameters.
     given: FxHashMap<VariableId, Symbol>,
 }
@@ -93,6 +95,7 @@ impl<'c> Walker<'c> {
             stored: None,
             loaded: None,
             counts: counts.to_vec(),
+            compares: true,
             given: FxHashMap::default(),
         };
         walker.launch();
@@ -190,11 +193,13 @@ impl<'c> Walker<'c> {
 
     fn common(&mut self, ty: &Ty) -> Symbol {
         let symbol = self.symbols.add(Nature::COMMON);
-        self.symbols.note_range(symbol, ty);
-        if let Ty::Int { bytes: 4, .. } = ty {
-            let (own, largest) = (Sum::symbol(symbol), Sum::number(super::LARGEST));
-            self.symbols.note(symbol, Fact::at_least(&largest, &own));
-            self.symbols.note(symbol, own.plus_times(&largest, 1).map(|sum| Fact { sum, zero: false }));
+        if let Ty::Int { bytes: 4, signed } = ty {
+            let (own, largest) = (Sum::symbol(symbol), super::LARGEST);
+            let least = if *signed { -largest } else { 0 };
+            self.symbols.note(symbol, Fact::at_least(&Sum::number(largest), &own));
+            self.symbols.note(symbol, Fact::at_least(&own, &Sum::number(least)));
+        } else {
+            self.symbols.note_range(symbol, ty);
         }
         symbol
     }
@@ -274,7 +279,7 @@ impl<'c> Walker<'c> {
             Stmt::If { condition, then, otherwise } => self.branch(id, *condition, [then, otherwise], state),
             Stmt::Loop { condition, body_first, step, body } => {
                 let of = super::state::Loop { id, condition: *condition, body_first: *body_first, step: *step, body };
-                if self.meets(id) { self.common_loop(of, state) } else { self.free_loop(of, state) }
+                if self.meets(id) { self.common_loop(of, &state) } else { self.free_loop(of, &state) }
             }
             Stmt::Switch { value, cases } => self.switch(id, *value, cases, state),
             Stmt::Break | Stmt::Continue => {
@@ -289,11 +294,7 @@ impl<'c> Walker<'c> {
                     left.apart = true;
                 }
                 let mut flow = Flow::default();
-                if goes_on {
-                    flow.continues.push(state)
-                } else {
-                    flow.breaks.push(state)
-                }
+                if goes_on { &mut flow.continues } else { &mut flow.breaks }.push(state);
                 Ok(flow)
             }
             Stmt::Return(value) => {
