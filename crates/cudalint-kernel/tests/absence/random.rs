@@ -7,7 +7,7 @@ use cudalint_kernel::report::{EventKind, ObjectKind, RaceScope};
 use cudalint_kernel::{Argument, Budget, Buffer, Code, Contents, ExecutionReport, LaunchInput, execute};
 
 /// How many kernels are made where nobody says otherwise.
-const KERNELS: u64 = 200;
+const KERNELS: u64 = 150;
 
 /// What came of a number of kernels.
 #[derive(Debug, Default)]

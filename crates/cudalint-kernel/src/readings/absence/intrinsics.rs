@@ -1,10 +1,10 @@
 //! Operations that have a meaning: barriers, atomics, copies, numbers of threads in groups.
 
 use super::state::{Base, Kind, State, Touch, Value};
+use super::state::{Refusal, with_base};
 use super::sums::{Fact, Sum};
 use super::symbols::{Nature, Op, range};
 use super::walk::{Walked, Walker};
-use super::{exprs::with_base, state::Refusal};
 use crate::code::{ExprId, Group, Intrinsic, Ty};
 use crate::report::Site;
 

@@ -4,8 +4,7 @@
 //! what stands before the loop and the first round up to its first barrier; what stands between two barriers of a round; what
 //! stands behind the last barrier of a round and the next round up to its first; and what comes behind the loop.
 
-use super::exprs::without_bases;
-use super::state::{Enclosing, Flow, Loop, Refusal, State, Truth, Value};
+use super::state::{Enclosing, Flow, Loop, Refusal, State, Truth, Value, without_bases};
 use super::sums::{Fact, Sum, Symbol};
 use super::symbols::Nature;
 use super::walk::{Walked, Walker};

@@ -148,3 +148,25 @@ pub struct Refusal {
     /// Its place.
     pub site: Site,
 }
+
+pub(super) fn has_address(value: &Value) -> bool {
+    match value {
+        Value::Address(..) => true,
+        Value::Parts(parts) => parts.iter().any(has_address),
+        Value::Number(_) | Value::Truth(_) => false,
+    }
+}
+
+/// The value with pointers that may lead anywhere.
+pub(super) fn without_bases(value: &Value) -> Value {
+    with_base(value, Base::Unknown)
+}
+
+/// The value with pointers that begin there.
+pub(super) fn with_base(value: &Value, base: Base) -> Value {
+    match value {
+        Value::Address(_, offset) => Value::Address(base, offset.clone()),
+        Value::Parts(parts) => Value::Parts(Rc::new(parts.iter().map(|part| with_base(part, base)).collect())),
+        other => other.clone(),
+    }
+}

@@ -1,13 +1,12 @@
 //! The walk over a kernel's code with symbols for all that a launch decides: it notes the accesses to memory that threads
 //! share, each with what holds for a thread that makes it, and which of them no barrier parts.
 
-use super::Shape;
-use super::state::{Access, Base, Enclosing, Flow, Refusal, State, Touch, Truth, Value};
+use super::meetings::{has_meeting, meeting_functions};
+use super::shape::Shape;
+use super::state::{Access, Base, Enclosing, Flow, Refusal, State, Value};
 use super::sums::{Fact, Sum, Symbol};
-use super::symbols::{Nature, Op, Symbols, range};
-use crate::code::{
-    Block, Code, Expr, ExprId, FunctionId, Intrinsic, Item, ObjectId, ObjectSpace, Stmt, StmtId, Ty, VariableId,
-};
+use super::symbols::{Nature, Symbols};
+use crate::code::{Block, Code, ExprId, FunctionId, Item, ObjectId, ObjectSpace, Stmt, StmtId, Ty, VariableId};
 use crate::report::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -23,9 +22,9 @@ pub(super) struct Walker<'c> {
     pub code: &'c Code,
     pub symbols: Symbols,
     pub accesses: Vec<Access>,
-    known: FxHashMap<Access, usize>,
+    pub known: FxHashMap<Access, usize>,
     /// Accesses in the order in which they were met, again and again.
-    log: Vec<usize>,
+    pub log: Vec<usize>,
     /// Objects of which nothing is said, with the reason.
     pub doubtful: FxHashMap<Base, Refusal>,
     /// Pairs of accesses that were looked at.
@@ -48,11 +47,11 @@ pub(super) struct Walker<'c> {
     pub depth: u32,
     meets: FxHashMap<StmtId, bool>,
     meeting: Vec<bool>,
-    dynamic: Option<ObjectId>,
+    pub dynamic: Option<ObjectId>,
     /// Where an address of shared memory was stored.
-    stored: Option<Site>,
+    pub stored: Option<Site>,
     /// Where a pointer that was read from memory is followed.
-    loaded: Option<Site>,
+    pub loaded: Option<Site>,
     /// Parameters of the kernel that are not negative.
     counts: Vec<VariableId>,
     /// Whether accesses of two threads are compared.
@@ -120,7 +119,7 @@ impl<'c> Walker<'c> {
             let block = self.symbols.add(Nature::COMMON);
             let (grids, blocks) = (Sum::symbol(grid), Sum::symbol(block));
             // No launch has more threads along an axis.
-            let most = Sum::number(super::LARGEST);
+            let most = Sum::number(super::shape::LARGEST);
             self.symbols.note(grid, Fact::at_least(&grids, &Sum::number(1)));
             self.symbols.note(block, Fact::at_least(&blocks, &zero));
             self.symbols.note(block, Fact::above(&grids, &blocks));
@@ -194,7 +193,7 @@ impl<'c> Walker<'c> {
     fn common(&mut self, ty: &Ty) -> Symbol {
         let symbol = self.symbols.add(Nature::COMMON);
         if let Ty::Int { bytes: 4, signed } = ty {
-            let (own, largest) = (Sum::symbol(symbol), super::LARGEST);
+            let (own, largest) = (Sum::symbol(symbol), super::shape::LARGEST);
             let least = if *signed { -largest } else { 0 };
             self.symbols.note(symbol, Fact::at_least(&Sum::number(largest), &own));
             self.symbols.note(symbol, Fact::at_least(&own, &Sum::number(least)));
@@ -239,7 +238,7 @@ impl<'c> Walker<'c> {
     fn stmt(&mut self, id: StmtId, state: State) -> Walked<Flow> {
         self.step(self.code.stmt(id).site)?;
         self.depth += 1;
-        if self.depth > super::MAX_DEPTH {
+        if self.depth > super::shape::MAX_DEPTH {
             return Err(Refusal { cause: "nested too deep", site: self.code.stmt(id).site });
         }
         let before = self.log.len();
@@ -423,256 +422,6 @@ impl<'c> Walker<'c> {
         Some(first)
     }
 
-    /// One of several values, each with what holds on its way.
-    pub fn join_values(&mut self, all: &[Value], paths: &[Vec<Fact>], nature: Nature) -> Value {
-        let Some(first) = all.first() else { return self.own() };
-        if all.iter().all(|value| value == first) {
-            return first.clone();
-        }
-        let nature = all.iter().fold(nature, |nature, value| nature.and(self.nature(value)));
-        match first {
-            Value::Number(_) => {
-                let sums: Option<Vec<&Sum>> =
-                    all.iter().map(|value| if let Value::Number(sum) = value { Some(sum) } else { None }).collect();
-                let symbol = self.symbols.add(nature);
-                if let Some(sums) = sums {
-                    self.bound(symbol, &sums, paths);
-                }
-                Value::Number(Sum::symbol(symbol))
-            }
-            Value::Address(base, _) => {
-                let same = all.iter().all(|value| matches!(value, Value::Address(other, _) if other == base));
-                let symbol = self.symbols.add(nature);
-                Value::Address(if same { *base } else { Base::Unknown }, Sum::symbol(symbol))
-            }
-            Value::Truth(_) => Value::Truth(Rc::new(Truth { yes: Vec::new(), no: Vec::new(), nature })),
-            Value::Parts(parts) => {
-                let count = parts.len();
-                let leaf = |index: usize| {
-                    all.iter()
-                        .map(|value| match value {
-                            Value::Parts(parts) if parts.len() == count => parts.get(index).cloned(),
-                            _ => None,
-                        })
-                        .collect::<Option<Vec<Value>>>()
-                };
-                let leaves: Option<Vec<Vec<Value>>> = (0..count).map(leaf).collect();
-                match leaves {
-                    Some(leaves) => Value::Parts(Rc::new(
-                        leaves.iter().map(|values| self.join_values(values, paths, nature)).collect(),
-                    )),
-                    None => self.fresh(nature),
-                }
-            }
-        }
-    }
-
-    /// Bounds that hold of each of several sums: the others, and 0.
-    fn bound(&mut self, symbol: Symbol, sums: &[&Sum], paths: &[Vec<Fact>]) {
-        if sums.len() > 4 || self.probing > 2 {
-            return;
-        }
-        let own = Sum::symbol(symbol);
-        let zero = Sum::default();
-        let mut bounds: Vec<&Sum> = vec![&zero];
-        bounds.extend(sums);
-        for bound in bounds {
-            let all = |symbols: &mut Symbols, above: bool| {
-                sums.iter().zip(paths).all(|(sum, path)| {
-                    let fact = if above { Fact::at_least(sum, bound) } else { Fact::at_least(bound, sum) };
-                    symbols.follows(path, fact)
-                })
-            };
-            if all(&mut self.symbols, true) {
-                self.symbols.note(symbol, Fact::at_least(&own, bound));
-            }
-            if all(&mut self.symbols, false) {
-                self.symbols.note(symbol, Fact::at_least(bound, &own));
-            }
-        }
-    }
-
-    pub fn nature(&self, value: &Value) -> Nature {
-        match value {
-            Value::Number(sum) | Value::Address(Base::Object(_) | Base::Parameter(..), sum) => self.symbols.nature(sum),
-            Value::Address(_, sum) => self.symbols.nature(sum),
-            Value::Truth(truth) => truth.nature,
-            Value::Parts(parts) => parts.iter().fold(Nature::COMMON, |all, part| all.and(self.nature(part))),
-        }
-    }
-
-    /// Anything, of such a nature.
-    pub fn fresh(&mut self, nature: Nature) -> Value {
-        let nature = nature.and(Nature { own: self.free > 0, uniform: true });
-        Value::Number(Sum::symbol(self.symbols.add(nature)))
-    }
-
-    /// Anything, for each thread by itself.
-    pub fn own(&mut self) -> Value {
-        self.fresh(Nature::OWN)
-    }
-
-    /// The result of an operation that depends on its operands alone.
-    pub fn pure(&mut self, op: Op, operands: &[Value], ty: &Ty) -> Value {
-        let nature = operands.iter().fold(Nature::COMMON, |all, operand| all.and(self.nature(operand)));
-        let sums: Option<Vec<Sum>> = operands
-            .iter()
-            .map(|operand| if let Value::Number(sum) = operand { Some(sum.clone()) } else { None })
-            .collect();
-        let symbol = match sums {
-            Some(sums) => {
-                let tag = (ty.bytes().unwrap_or(0), matches!(ty, Ty::Int { signed: true, .. }));
-                let (symbol, new) = self.symbols.keyed((op, tag, sums), nature);
-                if new {
-                    self.symbols.note_range(symbol, ty);
-                }
-                symbol
-            }
-            None => {
-                let nature = nature.and(Nature { own: self.free > 0, uniform: true });
-                let symbol = self.symbols.add(nature);
-                self.symbols.note_range(symbol, ty);
-                symbol
-            }
-        };
-        match ty {
-            Ty::Pointer => Value::Address(Base::Unknown, Sum::symbol(symbol)),
-            Ty::Bool => Value::Truth(Rc::new(Truth { yes: Vec::new(), no: Vec::new(), nature })),
-            _ => Value::Number(Sum::symbol(symbol)),
-        }
-    }
-
-    /// What a type's value is, of which nothing but the type is known.
-    pub fn of_type(&mut self, ty: &Ty, nature: Nature) -> Value {
-        let nature = nature.and(Nature { own: self.free > 0, uniform: true });
-        match ty {
-            Ty::Pointer => Value::Address(Base::Unknown, Sum::symbol(self.symbols.add(nature))),
-            Ty::Bool => Value::Truth(Rc::new(Truth { yes: Vec::new(), no: Vec::new(), nature })),
-            Ty::Aggregate(layout) if !layout.leaves.is_empty() => {
-                let leaves = layout.leaves.iter().map(|leaf| self.of_type(&leaf.ty, nature)).collect();
-                Value::Parts(Rc::new(leaves))
-            }
-            _ => {
-                let symbol = self.symbols.add(nature);
-                self.symbols.note_range(symbol, ty);
-                Value::Number(Sum::symbol(symbol))
-            }
-        }
-    }
-
-    /// A sum as the number of a type; of what may leave the range of the type only that it depends on the sum.
-    pub fn fitted(&mut self, sum: Option<Sum>, ty: &Ty, exact: bool, path: &[Fact]) -> Value {
-        let Some(sum) = sum else { return self.own() };
-        if exact || self.fits(&sum, ty, path) {
-            return Value::Number(sum);
-        }
-        self.pure(Op::Wrapped, &[Value::Number(sum)], ty)
-    }
-
-    fn fits(&mut self, sum: &Sum, ty: &Ty, path: &[Fact]) -> bool {
-        if matches!(ty, Ty::Int { bytes: 8, signed: true }) {
-            return true;
-        }
-        let Some((least, most)) = range(ty) else { return false };
-        self.symbols.follows(path, Fact::at_least(sum, &Sum::number(least)))
-            && most.is_none_or(|most| self.symbols.follows(path, Fact::at_least(&Sum::number(most), sum)))
-    }
-
-    /// The object that an id means: all dynamic arrays are one.
-    pub fn base(&self, object: ObjectId) -> Base {
-        let dynamic = self.code.objects.get(object).is_some_and(|it| it.space == ObjectSpace::DynamicShared);
-        Base::Object(if dynamic { self.dynamic.unwrap_or(object) } else { object })
-    }
-
-    pub fn is_shared(&self, base: Base) -> bool {
-        let Base::Object(object) = base else { return false };
-        let space = self.code.objects.get(object).map(|object| object.space);
-        matches!(space, Some(ObjectSpace::Shared | ObjectSpace::DynamicShared))
-    }
-
-    /// Nothing is said of an object.
-    pub fn doubt(&mut self, base: Base, cause: &'static str, site: Site) {
-        if self.probing == 0 {
-            self.doubtful.entry(base).or_insert(Refusal { cause, site });
-        }
-    }
-
-    /// Nothing is said of dynamic shared memory.
-    pub fn doubt_dynamic(&mut self, cause: &'static str, site: Site) {
-        if let Some(object) = self.dynamic {
-            self.doubt(Base::Object(object), cause, site);
-        }
-    }
-
-    /// Notes an access.
-    pub fn touch(&mut self, address: &Value, how: Touch, site: Site, state: &mut State) -> Walked<()> {
-        if state.dead {
-            return Ok(());
-        }
-        let Value::Address(base, offset) = address else {
-            return Err(Refusal { cause: "an address that is not followed", site });
-        };
-        match base {
-            Base::Unknown => return Err(Refusal { cause: "a pointer of which nobody knows where it leads", site }),
-            Base::Loaded => {
-                self.loaded.get_or_insert(site);
-                return Ok(());
-            }
-            Base::Local => return Ok(()),
-            Base::Object(_) | Base::Parameter(..) => {}
-        }
-        let Some(size) = how.size.filter(|size| *size > 0) else {
-            self.doubt(*base, "an access of unknown size", site);
-            return Ok(());
-        };
-        if self.probing > 0 {
-            return Ok(());
-        }
-        let access = Access {
-            base: *base,
-            offset: offset.clone(),
-            size,
-            element: how.element,
-            kind: how.kind,
-            path: state.path.clone(),
-            site,
-        };
-        let next = self.accesses.len();
-        let index = *self.known.entry(access.clone()).or_insert(next);
-        if index == next {
-            self.accesses.push(access);
-        }
-        self.log.push(index);
-        state.open.push(index);
-        Ok(())
-    }
-
-    /// Notes that a value is stored where it can be read again.
-    pub fn store(&mut self, value: &Value, site: Site) {
-        match value {
-            Value::Address(base, _) if self.is_shared(*base) => {
-                self.stored.get_or_insert(site);
-            }
-            Value::Address(base @ Base::Parameter(..), _) => {
-                self.doubt(*base, "its address is kept in memory", site);
-            }
-            Value::Parts(parts) => parts.iter().for_each(|part| self.store(part, site)),
-            _ => {}
-        }
-    }
-
-    /// All threads meet.
-    pub fn barrier(&mut self, site: Site, state: &mut State) -> Walked<()> {
-        if self.divergent > 0 {
-            return Err(Refusal { cause: "a barrier behind a condition that is not the same for all threads", site });
-        }
-        let open = std::mem::take(&mut state.open);
-        self.close(&open);
-        state.crossed = true;
-        state.dead |= state.stops;
-        Ok(())
-    }
-
     /// Whether threads meet at a barrier in a statement.
     pub fn meets(&mut self, id: StmtId) -> bool {
         if let Some(known) = self.meets.get(&id) {
@@ -706,50 +455,4 @@ impl<'c> Walker<'c> {
 /// Whether facts say something of numbers alone that is not so.
 fn is_refuted(facts: &[Fact]) -> bool {
     facts.iter().any(|fact| fact.sum.constant().is_some_and(|value| if fact.zero { value != 0 } else { value < 0 }))
-}
-
-fn is_meeting(kind: &Expr) -> bool {
-    matches!(kind, Expr::Intrinsic(Intrinsic::BlockBarrier | Intrinsic::BlockVote(_) | Intrinsic::GridBarrier, _))
-}
-
-fn has_meeting(code: &Code, meeting: &[bool], items: &[Item]) -> bool {
-    let mut found = false;
-    let mut look = |item: Item| {
-        if let Item::Expr(id) = item {
-            found |= match &code.expr(id).kind {
-                Expr::Call(callee, _) => meeting.get(callee.index()).copied().unwrap_or(true),
-                kind => is_meeting(kind),
-            };
-        }
-        !found
-    };
-    for item in items {
-        match item {
-            Item::Stmt(id) => code.walk(&vec![*id], &mut look),
-            Item::Expr(id) => code.walk_expr(*id, |id, _| look(Item::Expr(id))),
-        }
-    }
-    found
-}
-
-/// In which functions threads meet, through calls too.
-fn meeting_functions(code: &Code) -> Vec<bool> {
-    let mut meeting = vec![false; code.functions.len()];
-    loop {
-        let mut changed = false;
-        for (index, function) in code.functions.iter().enumerate() {
-            if meeting.get(index) == Some(&false) {
-                let items: Vec<Item> = function.body.iter().map(|id| Item::Stmt(*id)).collect();
-                if has_meeting(code, &meeting, &items)
-                    && let Some(slot) = meeting.get_mut(index)
-                {
-                    *slot = true;
-                    changed = true;
-                }
-            }
-        }
-        if !changed {
-            return meeting;
-        }
-    }
 }
