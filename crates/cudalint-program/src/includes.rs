@@ -22,6 +22,8 @@ pub struct IncludeGraph {
     /// What each include of a file leads to, in the order of its directives.
     targets: Vec<Vec<Option<u32>>>,
     includers: Vec<Vec<u32>>,
+    /// The includes that lead to a file: includer, and which of its includes.
+    places: Vec<Vec<(u32, u32)>>,
     /// Which includes of a file lead to headers that are not here and are not the system's or the toolkit's.
     lost: Vec<Vec<u32>>,
     alone: Vec<bool>,
@@ -65,6 +67,7 @@ impl IncludeGraph {
             edges: vec![Vec::new(); files.len()],
             targets: vec![Vec::new(); files.len()],
             includers: vec![Vec::new(); files.len()],
+            places: vec![Vec::new(); files.len()],
             lost: vec![Vec::new(); files.len()],
             alone: files.iter().map(|file| file.alone).collect(),
             folders: paths
@@ -92,9 +95,12 @@ impl IncludeGraph {
                             edges.push(other);
                         }
                         if let Some(includers) = graph.includers.get_mut(other as usize)
-                            && !includers.contains(&(index as u32))
+                            && includers.last() != Some(&(index as u32))
                         {
                             includers.push(index as u32);
+                        }
+                        if let Some(places) = graph.places.get_mut(other as usize) {
+                            places.push((index as u32, number));
                         }
                     }
                     Some(_) => {}
@@ -128,6 +134,11 @@ impl IncludeGraph {
     /// Files that include it themselves.
     pub fn includers(&self, file: u32) -> &[u32] {
         self.includers.get(file as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The includes that lead to a file: includer, and which of its includes; in the order of the includers.
+    pub fn places(&self, file: u32) -> &[(u32, u32)] {
+        self.places.get(file as usize).map_or(&[], Vec::as_slice)
     }
 
     /// Whether one of two files stands in the other's folder or below it: then what is out of sight of one may lead to

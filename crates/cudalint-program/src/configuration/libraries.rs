@@ -1,33 +1,77 @@
 //! Names that headers define which are out of sight: those of libraries, and those of the program that are not here.
 
-use cudalint_syntax::Include;
+use cudalint_syntax::{Directives, Include};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Headers that are not here, in the words of their directives.
-pub(super) type Lost = Rc<[LostHeader]>;
+/// Headers that are not here, by their numbers in [`LostHeaders`]: sorted.
+pub(super) type Lost = Rc<[u32]>;
 
-/// An `#include` of a header that is not here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LostHeader {
-    pub(super) path: Box<str>,
-    system: bool,
+/// The headers that files of a program include and that are not here.
+#[derive(Debug, Default)]
+pub(super) struct LostHeaders {
+    all: Vec<LostHeader>,
+    /// By file, the number of the include and that of the header.
+    by_file: Vec<Vec<(u32, u32)>>,
+}
+
+impl LostHeaders {
+    /// `files` are all files' directives, each with which of its includes lead out of sight.
+    pub(super) fn of<'a>(files: impl Iterator<Item = (&'a Directives, &'a [u32])>) -> Self {
+        let mut headers = Self::default();
+        let mut known: FxHashMap<(&str, bool), u32> = FxHashMap::default();
+        for (directives, lost) in files {
+            let mut own = Vec::with_capacity(lost.len());
+            for number in lost {
+                let Some(include) = directives.includes.get(*number as usize) else { continue };
+                let header = *known.entry((&include.path, include.system)).or_insert_with(|| {
+                    headers.all.push(LostHeader::of(include));
+                    headers.all.len() as u32 - 1
+                });
+                own.push((*number, header));
+            }
+            headers.by_file.push(own);
+        }
+        headers
+    }
+
+    /// The header that an include of a file leads to.
+    pub(super) fn header(&self, file: u32, include: u32) -> Option<u32> {
+        let own = self.by_file.get(file as usize)?;
+        own.iter().find(|(number, _)| *number == include).map(|(_, header)| *header)
+    }
+
+    /// Whether a header may define a name, given without capitals.
+    pub(super) fn may_define(&self, header: u32, lowercase: &str) -> bool {
+        self.all.get(header as usize).is_some_and(|header| header.may_define(lowercase))
+    }
+}
+
+/// What a header that is not here may define.
+#[derive(Debug)]
+enum LostHeader {
+    /// One in quotes is a part of the program; others are there to hold settings.
+    Anything,
+    /// One of a library: names that begin as its folder or file is called.
+    Beginning(Vec<String>),
 }
 
 impl LostHeader {
-    pub(super) fn of(include: &Include) -> Self {
-        Self { path: include.path.as_str().into(), system: include.system }
+    fn of(include: &Include) -> Self {
+        let words = include.path.split(['/', '.']).filter(|word| word.len() > 1);
+        let words: Vec<String> = words.map(str::to_ascii_lowercase).collect();
+        if !include.system || words.iter().any(|word| word.contains("config")) {
+            Self::Anything
+        } else {
+            Self::Beginning(words)
+        }
     }
 
-    /// Whether the header may define a name. One in quotes is a part of the program, which may define anything. One in angle
-    /// brackets is a library's: it defines names that begin as its folder or file is called, and others if it is there to hold
-    /// settings.
-    pub(super) fn may_define(&self, name: &str) -> bool {
-        if !self.system {
-            return true;
+    fn may_define(&self, lowercase: &str) -> bool {
+        match self {
+            Self::Anything => true,
+            Self::Beginning(words) => words.iter().any(|word| lowercase.starts_with(word.as_str())),
         }
-        let name = name.to_ascii_lowercase();
-        let mut words = self.path.split(['/', '.']).filter(|word| word.len() > 1).map(str::to_ascii_lowercase);
-        words.any(|word| word.contains("config") || name.starts_with(&word))
     }
 }
 

@@ -1,15 +1,17 @@
 //! Headers that are not here: which of them were read before a place of a file.
 
-use super::libraries::{Lost, LostHeader};
+use super::libraries::Lost;
 use super::view::{MAX_DEPTH, View};
 use std::rc::Rc;
 
 impl View<'_> {
     /// Whether a header that is not here, and that was included before a place of a file, may define a name.
     pub(super) fn may_come_from_lost_header(&self, file: u32, name: &str, at: u32, host: bool) -> bool {
-        self.program.graph.reach(file).missing
-            && !self.is_guard(file, name)
-            && self.lost_before(file, at, host).iter().any(|header| header.may_define(name))
+        if !self.program.graph.reach(file).missing || self.is_guard(file, name) {
+            return false;
+        }
+        let name = name.to_ascii_lowercase();
+        self.any_lost_before(file, at, host, &mut |header| self.program.lost.may_define(header, &name))
     }
 
     /// Whether a name says of a file that it was read: nobody else defines it.
@@ -19,26 +21,23 @@ impl View<'_> {
         own.any(|event| event.define.is_some_and(|define| define.params.is_none() && define.body.trim().is_empty()))
     }
 
-    /// The headers that are not here and that the includes of a file before a place lead to.
-    fn lost_before(&self, file: u32, at: u32, host: bool) -> Vec<LostHeader> {
+    /// Whether something holds for one of the headers that are not here and that the includes of a file before a place lead to.
+    fn any_lost_before(&self, file: u32, at: u32, host: bool, is_it: &mut dyn FnMut(u32) -> bool) -> bool {
         let program = self.program;
-        let Some(source) = program.files.get(file as usize) else { return Vec::new() };
-        let mut lost = Vec::new();
+        let Some(source) = program.files.get(file as usize) else { return false };
         let includes = (0..).zip(&source.directives.includes).zip(program.graph.targets(file));
-        for ((number, include), target) in includes.take_while(|((_, include), _)| include.span.start < at) {
-            let leads_there = match target {
-                Some(target) => program.graph.reach(*target).missing || !program.graph.lost(*target).is_empty(),
-                None => program.graph.lost(file).contains(&number),
-            };
-            if !leads_there || self.live(file, &include.conditions, host) == Some(false) {
-                continue;
-            }
+        let mut before = includes.take_while(|((_, include), _)| include.span.start < at);
+        before.any(|((number, include), target)| {
+            let may_be_live = || self.live(file, &include.conditions, host) != Some(false);
             match target {
-                Some(target) => lost.extend(self.lost_of(*target, host).iter().cloned()),
-                None => lost.push(LostHeader::of(include)),
+                Some(target) => {
+                    program.graph.reach(*target).missing
+                        && may_be_live()
+                        && self.lost_of(*target, host).iter().any(|header| is_it(*header))
+                }
+                None => program.lost.header(file, number).is_some_and(|header| may_be_live() && is_it(header)),
             }
-        }
-        lost
+        })
     }
 
     /// The headers that are not here and that a file leads to.
@@ -53,9 +52,13 @@ impl View<'_> {
             return [].into();
         }
         self.depth.set(self.depth.get() + 1);
-        let mut lost = self.lost_before(file, u32::MAX, host);
+        let mut lost: Vec<u32> = Vec::new();
+        self.any_lost_before(file, u32::MAX, host, &mut |header| {
+            lost.push(header);
+            false
+        });
         self.depth.set(self.depth.get() - 1);
-        lost.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        lost.sort_unstable();
         lost.dedup();
         let lost: Lost = lost.into();
         self.lost.borrow_mut().insert(key, Rc::clone(&lost));

@@ -1,6 +1,6 @@
 //! Files that are read once, however often they are included: which of their places counts.
 
-use super::view::{MAX_DEPTH, View};
+use super::view::{MAX_DEPTH, Place, View};
 
 impl View<'_> {
     /// Whether a file is read once, however often it is included.
@@ -27,21 +27,29 @@ impl View<'_> {
         }
         self.included.borrow_mut().insert(key, Some(false));
         self.depth.set(self.depth.get() + 1);
-        let mut found = None;
-        let again = self.is_once(includer);
-        let (sites, rest) = self.sites(includer, host);
-        for (outer, at) in sites {
-            // Where the includer is read once, its first place counts.
-            if again && self.is_included_before(includer, outer, at, host) == Some(true) {
-                continue;
-            }
-            let here = self.is_included_before(file, outer, at, host);
-            found = Some(found.map_or(here, |before: Option<bool>| before.filter(|_| before == here)));
-        }
-        let found = found.unwrap_or(Some(false)).filter(|_| rest.is_empty());
+        let sites = self.sites(includer, host);
+        // With more places than are looked at nobody knows.
+        let found = if sites.has_more() { None } else { self.is_before_all(file, includer, &sites.first, host) };
         self.depth.set(self.depth.get() - 1);
         self.included.borrow_mut().insert(key, found);
         found
+    }
+
+    /// Whether a file was included already at each of the places of an includer that count; `None` where that differs.
+    fn is_before_all(&self, file: u32, includer: u32, sites: &[Place], host: bool) -> Option<bool> {
+        let again = self.is_once(includer);
+        let mut found = None;
+        for (outer, at) in sites {
+            // Where the includer is read once, its first place counts.
+            if again && self.is_included_before(includer, *outer, *at, host) == Some(true) {
+                continue;
+            }
+            let here = self.is_included_before(file, *outer, *at, host)?;
+            if found.replace(here).is_some_and(|before| before != here) {
+                return None;
+            }
+        }
+        Some(found.unwrap_or(false))
     }
 
     /// Whether the includes of a file before a place bring another file.

@@ -1,5 +1,6 @@
 //! What all files define and take away, by name; and what the build does.
 
+use super::libraries::LostHeaders;
 use crate::file_set::FileSet;
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::project::{DefiningFolder, is_below};
@@ -37,6 +38,7 @@ pub(super) struct Event<'a> {
 pub struct Configuration<'a> {
     pub(super) files: Vec<ConfiguredFile<'a>>,
     pub(super) graph: IncludeGraph,
+    pub(super) lost: LostHeaders,
     /// By name, in the order of files and places.
     events: FxHashMap<&'a str, Vec<Event<'a>>>,
     nvcc: Compiler,
@@ -122,8 +124,9 @@ impl<'a> Configuration<'a> {
         let nvrtc = files.iter().any(|file| file.directives.nvrtc);
         let nvrtc = nvrtc.then(|| Compiler::new(Arc::new(build.for_nvrtc())));
         let graph = IncludeGraph::build(&including, folders);
+        let lost = LostHeaders::of((0..).zip(&files).map(|(number, file)| (file.directives, graph.lost(number))));
         let nvcc = Compiler::new(Arc::clone(build));
-        Self { files, graph, events, nvcc, nvrtc, supposed: FxHashMap::default(), defining }
+        Self { files, graph, lost, events, nvcc, nvrtc, supposed: FxHashMap::default(), defining }
     }
 
     /// The compiler of a file.

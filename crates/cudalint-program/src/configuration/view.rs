@@ -101,11 +101,23 @@ enum Step<'c> {
 /// The directives of a file that may say what a name is, by where they stand.
 type Steps<'c> = Rc<[(u32, Step<'c>)]>;
 
-/// A place of an include: the includer, and which of its includes, or where that stands.
-type Place = (u32, u32);
+/// A place of an include: the includer, and where it stands there.
+pub(super) type Place = (u32, u32);
 
-/// Places of an include, by the number of the include.
-type Places = Rc<[Place]>;
+/// The places that include a file in the programs of a view, where conditions let them.
+pub(super) struct Sites {
+    /// Those that are looked at, by where the include stands.
+    pub(super) first: Vec<Place>,
+    /// From where on the file's places in the graph are too many to be looked at.
+    rest: Option<usize>,
+}
+
+impl Sites {
+    /// Whether there are more places than are looked at.
+    pub(super) const fn has_more(&self) -> bool {
+        self.rest.is_some()
+    }
+}
 
 /// What a file sees of the program's configuration. What was asked once is kept.
 pub struct View<'c> {
@@ -113,12 +125,15 @@ pub struct View<'c> {
     file: u32,
     for_hip: bool,
     /// The places that include a file, in the programs that the view's file is part of.
-    places: RefCell<FxHashMap<u32, Places>>,
+    sites: RefCell<FxHashMap<(u32, bool), Rc<Sites>>>,
+    /// How often a condition was asked for while it was looked at.
+    circles: Cell<u32>,
     steps: RefCell<FxHashMap<(u32, &'c str), Steps<'c>>>,
     /// What holds for a name behind a file, as far as the file says it; and what does before its first line.
     behind: RefCell<FxHashMap<(u32, &'c str, bool), Found<'c>>>,
     before: RefCell<FxHashMap<(u32, &'c str, bool), Found<'c>>>,
-    decisions: RefCell<FxHashMap<(u32, u32, bool), Decision>>,
+    /// What conditions of directives are; nothing while that is looked for.
+    decisions: RefCell<FxHashMap<(u32, u32, bool), Option<Decision>>>,
     /// Whether a file was included before another begins; and whether one brings another to those who include it.
     pub(super) included: RefCell<FxHashMap<(u32, u32, bool), Option<bool>>>,
     pub(super) brought: RefCell<FxHashMap<(u32, u32, bool), Option<bool>>>,
@@ -184,7 +199,8 @@ impl<'c> View<'c> {
                 let extension = file.path.rsplit_once('.').map(|(_, extension)| extension);
                 extension == Some("hip") || cudalint_syntax::is_for_hip(file.directives)
             }),
-            places: RefCell::default(),
+            sites: RefCell::default(),
+            circles: Cell::new(0),
             steps: RefCell::default(),
             behind: RefCell::default(),
             before: RefCell::default(),
@@ -285,13 +301,15 @@ impl<'c> View<'c> {
     fn decided(&self, file: u32, condition: &Condition, host: bool) -> Decision {
         let key = (file, condition.at, host);
         if let Some(known) = self.decisions.borrow().get(&key) {
-            return *known;
+            // Who asks while this is looked for goes round in circles.
+            return known.unwrap_or_else(|| {
+                self.circles.set(self.circles.get() + 1);
+                Decision { holds: false, grounds: Grounds::Contested }
+            });
         }
-        // Who asks while this is looked for goes round in circles.
-        let unknown = Decision { holds: false, grounds: Grounds::Contested };
-        self.decisions.borrow_mut().insert(key, unknown);
+        self.decisions.borrow_mut().insert(key, None);
         let decision = self.evaluated(file, &condition.text, condition.at, host);
-        self.decisions.borrow_mut().insert(key, decision);
+        self.decisions.borrow_mut().insert(key, Some(decision));
         decision
     }
 
@@ -502,47 +520,54 @@ impl<'c> View<'c> {
         let once = self.is_once(file);
         let first =
             |(includer, at): &(u32, u32)| !once || self.is_included_before(file, *includer, *at, host) != Some(true);
-        let (sites, rest) = self.sites(file, host);
+        let sites = self.sites(file, host);
         let says = |includer: u32| Configuration::touches(events, includer, &graph.reach(includer).included);
-        let found = if rest.iter().any(|(includer, _)| says(*includer)) {
+        let rest = sites.rest.is_some_and(|rest| self.live_places(file, rest, &says, host).next().is_some());
+        let found = if rest {
             Found::Contested
         } else {
-            agreed(sites.iter().filter(|site| first(site)).map(|(includer, at)| self.find(*includer, name, *at, host)))
+            let sites = sites.first.iter().filter(|site| first(site));
+            agreed(sites.map(|(includer, at)| self.find(*includer, name, *at, host)))
         };
         self.before.borrow_mut().insert(key, found);
         found
     }
 
-    /// The places that include a file: those that are looked at, and the rest.
-    pub(super) fn sites(&self, file: u32, host: bool) -> (Vec<Place>, Vec<Place>) {
-        let includes = |includer: u32| self.program.files.get(includer as usize).map(|it| &it.directives.includes);
-        let live = |(includer, number): &(u32, u32)| {
-            let include = includes(*includer)?.get(*number as usize)?;
-            (self.live(*includer, &include.conditions, host) != Some(false)).then_some((*includer, include.span.start))
-        };
-        let mut sites: Vec<(u32, u32)> = self.places(file).iter().filter_map(live).collect();
-        let rest = sites.split_off(sites.len().min(MAX_SITES));
-        (sites, rest)
-    }
-
-    /// As [`Self::sites`], whether conditions hold or not.
-    fn places(&self, file: u32) -> Places {
-        if let Some(known) = self.places.borrow().get(&file) {
+    /// The places that include a file. Kept, unless that hangs on a condition that is being looked at.
+    pub(super) fn sites(&self, file: u32, host: bool) -> Rc<Sites> {
+        if let Some(known) = self.sites.borrow().get(&(file, host)) {
             return Rc::clone(known);
         }
+        let circles = self.circles.get();
+        let mut live = self.live_places(file, 0, &|_| true, host);
+        let first = live.by_ref().take(MAX_SITES).map(|(_, place)| place).collect();
+        let sites = Rc::new(Sites { first, rest: live.next().map(|(number, _)| number) });
+        if self.circles.get() == circles {
+            self.sites.borrow_mut().insert((file, host), Rc::clone(&sites));
+        }
+        sites
+    }
+
+    /// The places that include a file in the programs of this view and that conditions let, from one of the graph's on: each with
+    /// its number there. Those of other includers than are asked for are left out.
+    fn live_places(
+        &self,
+        file: u32,
+        from: usize,
+        is_asked: &dyn Fn(u32) -> bool,
+        host: bool,
+    ) -> impl Iterator<Item = (usize, Place)> {
         let graph = &self.program.graph;
         // Other programs say nothing of this one.
         let own = graph.reach(self.file);
-        let is_inside = |it: &u32| *it == self.file || own.included.has(*it) || own.context.has(*it);
-        let includers = graph.includers(file).iter().copied().filter(is_inside);
-        let places: Places = includers
-            .flat_map(|includer| {
-                let targets = (0..).zip(graph.targets(includer));
-                targets.filter(|(_, target)| **target == Some(file)).map(move |(number, _)| (includer, number))
-            })
-            .collect();
-        self.places.borrow_mut().insert(file, Rc::clone(&places));
-        places
+        let is_inside = |it: u32| it == self.file || own.included.has(it) || own.context.has(it);
+        let places = graph.places(file).iter().enumerate().skip(from);
+        places.filter_map(move |(number, (includer, include))| {
+            let source = self.program.files.get(*includer as usize).filter(|_| is_inside(*includer))?;
+            let include = source.directives.includes.get(*include as usize).filter(|_| is_asked(*includer))?;
+            let is_live = self.live(*includer, &include.conditions, host) != Some(false);
+            is_live.then_some((number, (*includer, include.span.start)))
+        })
     }
 
     /// Where an include is out of sight, a name may come from a neighbouring file: if those that define it agree.
