@@ -1,7 +1,9 @@
 //! Static types of expressions.
 
 use crate::crowd::Entry;
-use crate::ir::{BinaryOp, Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Stmt, StmtId, TemplateArg, UnaryOp};
+use crate::ir::{
+    BinaryOp, Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Stmt, StmtId, TemplateArg, UnaryOp, Variable,
+};
 use crate::name::Name;
 use crate::scope::{Context, inner_path, record_around};
 use crate::types::{Argument, Ty, TypeEnv, is_pointer_like, is_sequence, lane_named};
@@ -178,12 +180,17 @@ impl Context<'_> {
             },
             Ty::Record(entry, env) => {
                 let Some((owner, env, field)) = self.field(*entry, env, name) else { return Ty::Unknown };
-                let Some(record) = self.project.record_at(owner) else { return Ty::Unknown };
-                let inside = inner_path(&record.scope, &record.name);
-                self.at(owner.module, &inside, &env).resolve(field.ty)
+                self.field_type(owner, &env, field)
             }
             _ => Ty::Unknown,
         }
+    }
+
+    /// The type of a record's own field.
+    pub fn field_type(&self, owner: Entry, env: &TypeEnv, field: &Variable) -> Ty {
+        let Some(record) = self.project.record_at(owner) else { return Ty::Unknown };
+        let inside = inner_path(&record.scope, &record.name);
+        self.at(owner.module, &inside, env).resolve(field.ty)
     }
 
     /// The type of a record's static member or enumerator.

@@ -6,11 +6,14 @@ use crate::ir::{
     Expr, ExprId, ExprNode, Function, FunctionId, Module, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId,
     Variable,
 };
+use crate::marks::mark;
 use crate::name::Name;
 use crate::project::Project;
+use crate::questions::{Budget, Key};
 use crate::types::{Argument, Ty, TypeEnv, last_segment};
 use cudalint_numbers::Quantity;
-use std::cell::Cell;
+use rustc_hash::FxHasher;
+use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
 /// Who knows what expressions in types mean where the source alone does not say: the walk of host code, whose variables
@@ -155,10 +158,13 @@ impl<'p> Scope<'p> {
     /// The type of a field of a record or its bases, or of a lane of a vector.
     pub fn field(&self, of: &Ty, name: &str) -> Option<Ty> {
         let context = self.context();
-        if let Ty::Record(entry, env) = of.value() {
-            context.field(*entry, env, name)?;
+        match of.value() {
+            Ty::Record(entry, env) => {
+                let (owner, env, field) = context.field(*entry, env, name)?;
+                Some(context.field_type(owner, &env, field))
+            }
+            _ => Some(context.member(of, name)).filter(|ty| *ty != Ty::Unknown),
         }
-        Some(context.member(of, name)).filter(|ty| *ty != Ty::Unknown || matches!(of.value(), Ty::Record(..)))
     }
 
     /// The type of a member of a record or vector type.
@@ -183,37 +189,6 @@ impl<'p> Scope<'p> {
 pub(crate) fn record_around(project: &Project, module: ModuleId, inside: &Path) -> Option<Entry> {
     inside.last()?;
     project.template(module, &Path::default(), inside)
-}
-
-/// Steps of one question, so that recursive definitions end.
-const MAX_STEPS: u32 = 20_000;
-/// Nesting of one question.
-const MAX_DEPTH: u32 = 48;
-
-/// What is left to spend on one question.
-#[derive(Debug, Default)]
-pub(crate) struct Budget {
-    steps: Cell<u32>,
-    depth: Cell<u32>,
-}
-
-impl Budget {
-    fn reset(&self) {
-        self.steps.set(0);
-        self.depth.set(0);
-    }
-
-    /// Runs `work` one level deeper; `None` when the budget is spent.
-    pub fn deeper<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
-        self.steps.set(self.steps.get() + 1);
-        if self.depth.get() >= MAX_DEPTH || self.steps.get() > MAX_STEPS {
-            return None;
-        }
-        self.depth.set(self.depth.get() + 1);
-        let result = work();
-        self.depth.set(self.depth.get() - 1);
-        Some(result)
-    }
 }
 
 /// A scope while a question is answered.
@@ -268,7 +243,24 @@ impl<'a> Context<'a> {
     }
 
     pub fn resolve(&self, ty: TypeId) -> Ty {
-        self.budget.deeper(|| self.resolve_inner(ty)).unwrap_or(Ty::Unknown)
+        let answer = self.budget.deeper(|| match self.key(ty) {
+            Some(key) => self.budget.once(key, || self.resolve_inner(ty)),
+            None => self.resolve_inner(ty),
+        });
+        answer.unwrap_or(Ty::Unknown)
+    }
+
+    /// What tells the question for a type from others, where the answer is worth to be kept.
+    fn key(&self, ty: TypeId) -> Option<Key> {
+        if !self.budget.is_long() || self.values.is_some() || !self.frame.is_empty() {
+            return None;
+        }
+        if !matches!(self.code().types.get(ty)?, Type::Named { .. } | Type::Member { .. } | Type::DeclType(_)) {
+            return None;
+        }
+        let mut hasher = FxHasher::default();
+        self.inside.hash(&mut hasher);
+        Some(Key { module: self.module, function: self.function, inside: hasher.finish(), env: mark(self.env)?, ty })
     }
 
     fn resolve_inner(&self, ty: TypeId) -> Ty {
@@ -418,7 +410,7 @@ impl<'a> Context<'a> {
                     None => Argument::Unknown,
                 },
             };
-            env = env.with([(param.name.clone(), argument)]);
+            env.push(param.name.clone(), argument);
         }
         Some(env)
     }

@@ -4,7 +4,7 @@ use crate::crowd::Entry;
 use crate::ir::{FunctionId, ModuleId, TemplateParam};
 use crate::name::Name;
 use cudalint_numbers::{Integer, Quantity, Scalar, cuda_vector};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A resolved type. `const` and `volatile` are dropped.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,15 +75,38 @@ pub enum Argument {
 }
 
 /// What template parameters stand for. Cheap to clone.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct TypeEnv {
-    bindings: Option<Arc<Vec<(Name, Argument)>>>,
+    bindings: Option<Arc<Bindings>>,
+}
+
+/// Bindings, outermost first, and what tells them from others once somebody has asked.
+#[derive(Debug, Default)]
+struct Bindings {
+    list: Vec<(Name, Argument)>,
+    mark: OnceLock<Option<u64>>,
+}
+
+impl Clone for Bindings {
+    fn clone(&self) -> Self {
+        Self { list: self.list.clone(), mark: OnceLock::new() }
+    }
+}
+
+impl PartialEq for TypeEnv {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.bindings, &other.bindings) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a.list == b.list,
+            (a, b) => a.is_none() && b.is_none(),
+        }
+    }
 }
 
 impl TypeEnv {
     /// With these bindings.
     pub fn new(bindings: Vec<(Name, Argument)>) -> Self {
-        Self { bindings: (!bindings.is_empty()).then(|| Arc::new(bindings)) }
+        let bindings = (!bindings.is_empty()).then(|| Arc::new(Bindings { list: bindings, mark: OnceLock::new() }));
+        Self { bindings }
     }
 
     /// Every parameter bound to nothing known.
@@ -93,12 +116,20 @@ impl TypeEnv {
 
     /// What a name stands for; the innermost binding counts.
     pub fn get(&self, name: &str) -> Option<&Argument> {
-        self.bindings.as_ref()?.iter().rev().find(|(bound, _)| bound.as_str() == name).map(|(_, argument)| argument)
+        self.bindings
+            .as_ref()?
+            .list
+            .iter()
+            .rev()
+            .find(|(bound, _)| bound.as_str() == name)
+            .map(|(_, argument)| argument)
     }
 
     /// Adds a binding, which hides one of the same name.
     pub fn push(&mut self, name: Name, argument: Argument) {
-        Arc::make_mut(self.bindings.get_or_insert_default()).push((name, argument));
+        let bindings = Arc::make_mut(self.bindings.get_or_insert_default());
+        bindings.list.push((name, argument));
+        bindings.mark = OnceLock::new();
     }
 
     /// Whether nothing is bound.
@@ -109,14 +140,20 @@ impl TypeEnv {
     /// With more bindings, which hide equal names.
     #[must_use]
     pub fn with(&self, more: impl IntoIterator<Item = (Name, Argument)>) -> Self {
-        let mut bindings = self.bindings.as_deref().cloned().unwrap_or_default();
+        let mut bindings = self.bindings.as_ref().map(|bindings| bindings.list.clone()).unwrap_or_default();
         bindings.extend(more);
         Self::new(bindings)
     }
 
     /// All bindings, outermost first.
     pub fn iter(&self) -> impl Iterator<Item = &(Name, Argument)> {
-        self.bindings.iter().flat_map(|bindings| bindings.iter())
+        self.bindings.iter().flat_map(|bindings| bindings.list.iter())
+    }
+
+    /// What `make` makes of the bindings to tell them from others: made once. That of no bindings is 0.
+    pub(crate) fn marked(&self, make: impl FnOnce(&[(Name, Argument)]) -> Option<u64>) -> Option<u64> {
+        let Some(bindings) = &self.bindings else { return Some(0) };
+        *bindings.mark.get_or_init(|| make(&bindings.list))
     }
 }
 
