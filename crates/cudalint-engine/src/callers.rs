@@ -31,6 +31,27 @@ pub(crate) struct Callers {
     /// Names that files without GPU code call, read or not.
     called: FxHashSet<String>,
     bytes: u64,
+    /// The files that were looked at for calls.
+    outlines: FxHashMap<PathBuf, Outline>,
+}
+
+/// A file that may call what launches, and may do so in a later round too.
+struct Outline {
+    text: String,
+    /// Its functions, and whether no other file sees them.
+    functions: Vec<((String, Option<String>), bool)>,
+    calls: FxHashSet<String>,
+}
+
+impl Outline {
+    fn of(text: String) -> Self {
+        let (mut functions, mut calls) = (Vec::new(), FxHashSet::default());
+        for function in function_texts(&text) {
+            functions.push(((function.name.to_owned(), function.class.map(str::to_owned)), function.hidden));
+            calls.extend(function.calls.into_iter().map(str::to_owned));
+        }
+        Self { text, functions, calls }
+    }
 }
 
 /// What files without GPU code call.
@@ -135,27 +156,30 @@ impl Callers {
         let mut candidates: Vec<PathBuf> =
             all.filter(|(_, calls)| calling(calls)).map(|(real, _)| real.clone()).collect();
         candidates.sort();
-        let texts: Vec<(PathBuf, String)> =
-            candidates.into_iter().filter_map(|real| read(&real).map(|text| (real, text))).collect();
-        for (_, text) in texts.iter().filter(|(real, _)| self.quiet.contains_key(real)) {
-            let seen = function_texts(text).into_iter().filter(|function| !function.hidden);
-            self.doubles.extend(seen.filter_map(|function| {
-                let one = (function.name.to_owned(), function.class.map(str::to_owned));
-                launching.get(&hash(&one.0))?.contains(&one).then_some(one)
-            }));
+        for real in &candidates {
+            if !self.outlines.contains_key(real)
+                && let Some(text) = read(real)
+            {
+                self.outlines.insert(real.clone(), Outline::of(text));
+            }
+        }
+        for real in candidates.iter().filter(|real| self.quiet.contains_key(*real)) {
+            let functions = self.outlines.get(real).into_iter().flat_map(|outline| &outline.functions);
+            let seen = functions.filter(|(_, hidden)| !hidden).map(|(one, _)| one);
+            let both = seen.filter(|one| launching.get(&hash(&one.0)).is_some_and(|known| known.contains(one)));
+            self.doubles.extend(both.cloned());
         }
         let mut found = Vec::new();
-        for (real, text) in texts {
+        for real in candidates {
             let quiet = self.quiet.get(&real);
             let Some(calls) = quiet.or_else(|| self.included.get(&real)) else { continue };
+            let Some(outline) = self.outlines.get(&real) else { continue };
             let names = calls.iter().filter_map(|call| launching.get(call)).flatten();
-            let own = function_texts(&text);
-            let calls: FxHashSet<&str> = own.iter().flat_map(|function| function.calls.iter().copied()).collect();
             // A function of its own is another one, and many classes have a method of one name.
             let called = |(name, class): &&(String, Option<String>)| {
-                calls.contains(name.as_str())
-                    && own.iter().all(|function| function.name != name)
-                    && class.as_ref().is_none_or(|class| has_word(&text, class))
+                outline.calls.contains(name)
+                    && outline.functions.iter().all(|((own, _), _)| own != name)
+                    && class.as_ref().is_none_or(|class| has_word(&outline.text, class))
             };
             let mut names = names.filter(called).peekable();
             if names.peek().is_none() {
@@ -167,10 +191,10 @@ impl Callers {
                 is_caller |= !self.doubles.contains(one);
                 self.called.insert(one.0.clone());
             }
-            if !is_caller || quiet.is_none() || !self.have_room(bytes, text.len() as u64) {
+            if !is_caller || quiet.is_none() || !self.have_room(bytes, outline.text.len() as u64) {
                 continue;
             }
-            self.bytes += text.len() as u64;
+            self.bytes += outline.text.len() as u64;
             found.push(real);
         }
         for real in &found {

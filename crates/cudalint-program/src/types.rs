@@ -384,7 +384,12 @@ pub fn lane_named(name: &str) -> Option<u8> {
 
 /// The name without the namespaces before it.
 pub fn last_segment(name: &str) -> &str {
-    name.rsplit("::").next().unwrap_or(name)
+    // Asked of every library type that a value has: most have one namespace or none.
+    match name.rfind(':') {
+        Some(at) if name[..at].ends_with(':') => &name[at + 1..],
+        Some(_) => name.rsplit("::").next().unwrap_or(name),
+        None => name,
+    }
 }
 
 /// Whether a library type is a sequence whose first argument is its element type.

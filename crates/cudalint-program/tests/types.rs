@@ -8,6 +8,7 @@ use common::{function, path, project};
 use cudalint_program::ir::{ModuleId, Stmt};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Project, Scope};
+use std::fmt::Write as _;
 
 const HERE: ModuleId = ModuleId(0);
 
@@ -271,4 +272,30 @@ fn arguments_choose_among_specializations() {
     ] {
         assert_eq!(returned(&project, name), expected, "{name}");
     }
+}
+
+#[test]
+fn templates_that_ask_the_same_in_many_ways_are_found() {
+    // Each level names the one below four times: asked each time anew, these would be 262,144 questions.
+    let mut text = String::from(
+        "template <class T> struct C0 { typedef T t; };\n\
+         template <class A, class B, class C, class D> struct First { typedef A t; };\n",
+    );
+    for level in 1..10 {
+        let below = format!("typename C{}<T>::t", level - 1);
+        let four = [below.as_str(); 4].join(", ");
+        let _ = writeln!(text, "template <class T> struct C{level} {{ typedef typename First<{four}>::t t; }};");
+    }
+    text += "struct S { C9<double>::t x; };\n";
+    let project = project(&[("a.cu", &text)], &[]);
+    assert_eq!(size(&project, "S"), Some(8));
+}
+
+#[test]
+fn a_type_that_asks_for_itself_is_not_known() {
+    let text = "template <class T> struct A { typedef typename T::t t; };\n\
+                struct B { typedef A<B>::t t; };\n\
+                struct S { B::t x; };\n";
+    let project = project(&[("a.cu", text)], &[]);
+    assert_eq!(size(&project, "S"), None);
 }

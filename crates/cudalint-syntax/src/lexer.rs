@@ -2,7 +2,7 @@
 
 use crate::span::Span;
 
-/// Brackets nested deeper than this are not parsed.
+/// Brackets nested deeper than this are not parsed, nor names with more qualifiers in one piece.
 pub const MAX_NESTING: usize = 1_000;
 
 /// Kind of a token.
@@ -62,7 +62,7 @@ impl Token {
 pub(crate) struct Lexed {
     pub tokens: Vec<Token>,
     pub comments: Vec<Span>,
-    /// Deepest nesting of brackets.
+    /// Deepest nesting of brackets, or of the qualifiers of a name.
     pub depth: usize,
     /// Closing brackets that nothing of their kind was open for, and operators before one that lack an operand.
     pub stray: usize,
@@ -352,11 +352,13 @@ pub(crate) fn lex(bytes: &[u8], from: usize) -> Lexed {
     let mut lexer = Lexer::new(bytes, from);
     let mut open: Vec<u8> = Vec::new();
     let mut braces = 0usize;
+    let mut name = Name::default();
     while let Some(step) = lexer.next() {
         match step {
             Step::Comment(span) => lexed.comments.push(span),
             Step::Token(token) => {
                 if token.kind == Kind::Punct {
+                    lexed.depth = lexed.depth.max(name.qualifiers_with(token.code));
                     lexed.stray +=
                         usize::from(lacks_operand(&lexed.tokens, token) || ends_comment(&lexed.tokens, token));
                     match token.code as u8 {
@@ -388,6 +390,32 @@ pub(crate) fn lex(bytes: &[u8], from: usize) -> Lexed {
         }
     }
     lexed
+}
+
+/// A name that is being read: `a<b>::c<d>::e` nests in the tree as deep as it has qualifiers, and the parser weighs what each of
+/// them may be against all before.
+#[derive(Default)]
+struct Name {
+    qualifiers: usize,
+    angles: usize,
+}
+
+impl Name {
+    /// How many qualifiers it has behind a next piece of punctuation; words change nothing.
+    fn qualifiers_with(&mut self, next: u16) -> usize {
+        const LESS: u16 = b'<' as u16;
+        const GREATER: u16 = b'>' as u16;
+        const COMMA: u16 = b',' as u16;
+        match next {
+            code::SCOPE => self.qualifiers += 1,
+            LESS => self.angles += 1,
+            GREATER => self.angles = self.angles.saturating_sub(1),
+            // Arguments of a template; else one of a list of names.
+            COMMA if self.angles > 0 => {}
+            _ => *self = Self::default(),
+        }
+        self.qualifiers
+    }
 }
 
 /// Whether `token` is the second half of a `*/` that ends no comment.

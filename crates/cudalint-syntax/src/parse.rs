@@ -53,7 +53,7 @@ impl ParserPool {
 /// Why a region has no tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
-    /// Brackets nest deeper than [`MAX_NESTING`].
+    /// Brackets, or the qualifiers of a name, nest deeper than [`MAX_NESTING`].
     TooDeep,
     /// Parsing took more steps than a text of this size may.
     TooCostly,
@@ -62,7 +62,7 @@ pub enum Refusal {
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::TooDeep => write!(f, "brackets nest deeper than {MAX_NESTING}"),
+            Self::TooDeep => write!(f, "brackets nest deeper than {MAX_NESTING}, or the parts of a name"),
             Self::TooCostly => write!(f, "the parser found no end of it within the steps for a text of this size"),
         }
     }

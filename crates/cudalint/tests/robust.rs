@@ -210,3 +210,14 @@ fn a_build_with_a_hundred_thousand_include_folders() {
     let ran = sandbox.run(&["a.cu", "--output-format", "concise"]);
     assert!(ran.stdout.contains("empty-grid") && start.elapsed() < LIMIT, "{ran:?}");
 }
+
+#[test]
+fn names_with_thousands_of_qualifiers() {
+    // The parser weighed each against all before: seconds for 95 KB.
+    survives("a.cu", &"a<b>::".repeat(15_800));
+    survives("b.cu", &"a<b, c>::".repeat(10_500));
+    // A list of names is none.
+    let sandbox = Sandbox::new(&[("a.cu", &program(&format!("int all[] = {{{}}};", "E::a, ".repeat(5_000)), ""))]);
+    let ran = sandbox.run(&["a.cu", "--output-format", "concise", "--select", "all"]);
+    assert!(!ran.stderr.contains("not analysed"), "{ran:?}");
+}

@@ -158,13 +158,17 @@ impl Conditions for View<'_> {
 
 impl Sight for View<'_> {
     fn definition(&self, name: &str, at: u32, host: bool) -> Option<&Define> {
+        // Most names are no macros anywhere.
+        let compiler = self.program.compiler(self.file);
+        if self.program.events(name).is_none() && !compiler.definitions.contains_key(name) {
+            return None;
+        }
         match self.find(self.file, name, at, host) {
             Found::Defined(define) => Some(define),
             Found::Undefined => None,
             // Code that is left as a call says less than the file's own.
             Found::Contested => self.last_call(name, at).or_else(|| self.only_definition(name, host)),
             Found::Nothing => {
-                let compiler = self.program.compiler(self.file);
                 let of_build = if host { compiler.build.meaning_on_host(name) } else { compiler.build.meaning(name) };
                 match of_build {
                     Meaning::Unknown => self.of_neighbours(self.file, name, host),

@@ -408,9 +408,9 @@ impl Lowerer<'_> {
         let arrow = operator == "->";
         let base = self.expr(s, base);
         // `d.Base::f()` calls the function of that base, whatever `d` has of this name.
-        let is_called = node.parent().is_some_and(|parent| field(parent, Field::Function) == Some(node));
+        let is_called = || node.parent().is_some_and(|parent| field(parent, Field::Function) == Some(node));
         let qualified =
-            (is_called && cuda_kind(name) == CudaKind::QualifiedIdentifier).then(|| without_arguments(s.text(name)));
+            (cuda_kind(name) == CudaKind::QualifiedIdentifier && is_called()).then(|| without_arguments(s.text(name)));
         let mut name = name;
         for _ in 0..8 {
             name = match cuda_kind(name) {

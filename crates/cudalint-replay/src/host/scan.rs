@@ -29,7 +29,7 @@ impl ProjectScan {
         for id in project.modules() {
             let text = project.source(id);
             for attribute in api::DYNAMIC_SHARED {
-                for (at, _) in text.match_indices(attribute) {
+                for at in memchr::memmem::find_iter(text.as_bytes(), attribute) {
                     let argument = text.get(..at).map_or("", innermost_argument);
                     asked.push((id, last_name(argument.split([',', '<']).next().unwrap_or("")).to_owned()));
                 }

@@ -13,6 +13,15 @@ use cudalint_program::ir::{BinaryOp, Expr, ExprId, UnaryOp};
 /// How deep a condition's parts are looked at.
 const MAX_PARTS: u32 = 8;
 
+/// What an expression asks.
+#[derive(Default)]
+struct Asked {
+    /// The memory that its variables point to.
+    own: Vec<Question>,
+    /// What its names ask, and what its variables were found out from.
+    found_out: Vec<Question>,
+}
+
 impl Walker<'_> {
     /// Runs what stands under a condition; what that asks is noted as long as it stays undecided.
     pub(super) fn asking<R>(&mut self, condition: ExprId, run: impl FnOnce(&mut Self) -> R) -> R {
@@ -55,28 +64,28 @@ impl Walker<'_> {
 
     /// What the variables in an expression were found out from.
     fn found_out_by(&mut self, expr: ExprId) -> Vec<Question> {
-        let mut asked = self.asked_by(expr);
-        let own = self.pointed_by(expr);
-        asked.retain(|question| !own.contains(question));
-        asked
+        let Asked { own, mut found_out } = self.asked_in(expr);
+        found_out.retain(|question| !own.contains(question));
+        found_out
     }
 
     /// All that an expression reads the address of, and what the variables in it were found out from.
     fn asked_by(&mut self, expr: ExprId) -> Vec<Question> {
-        let mut asked = self.pointed_by(expr);
-        for id in self.variables_in(expr, &mut asked) {
-            asked.extend(self.found_out.get(&id).into_iter().flatten());
-        }
-        asked
+        let Asked { mut own, found_out } = self.asked_in(expr);
+        own.extend(found_out);
+        own
     }
 
-    /// The memory that variables in an expression point to.
-    fn pointed_by(&mut self, expr: ExprId) -> Vec<Question> {
+    fn asked_in(&mut self, expr: ExprId) -> Asked {
+        let mut asked = Asked::default();
+        let variables = self.variables_in(expr, &mut asked.found_out);
         let mut pointers = Vec::new();
-        for id in self.variables_in(expr, &mut Vec::new()) {
+        for id in variables {
             self.memory.get(id).pointers(&[], &mut pointers);
+            asked.found_out.extend(self.found_out.get(&id).into_iter().flatten());
         }
-        pointers.into_iter().map(|id| Question::Memory(BufferId(id.0))).collect()
+        asked.own = pointers.into_iter().map(|id| Question::Memory(BufferId(id.0))).collect();
+        asked
     }
 
     /// The variables that an expression names, and the questions that its names ask.

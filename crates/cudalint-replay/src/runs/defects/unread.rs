@@ -7,7 +7,7 @@
 use crate::facts::Buffer;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, Space};
-use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Module, Path, Stmt, StmtId, Type};
+use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Module, ModuleId, Path, Stmt, StmtId, Type};
 use cudalint_program::visit::{Item, operands, walk};
 use cudalint_program::{Name, Project, ir};
 
@@ -20,7 +20,7 @@ pub(super) fn is_unread(project: &Project, buffer: &Buffer) -> bool {
     let here = |function: &&Function| function.span.contains(buffer.site.span) && function.body.is_some();
     let around = module.functions.iter().filter(here).min_by_key(|function| function.span.end - function.span.start);
     let Some(function) = around.filter(|function| !function.damaged && function.parent.is_none()) else { return false };
-    let reader = Reader { project, module, function };
+    let reader = Reader { project, id: buffer.site.module, module, function };
     let mut copies = 0;
     let named = function.locals.iter_enumerated().filter(|(_, local)| local.name == buffer.name).map(|(id, _)| id);
     let [device] = named.collect::<Vec<_>>()[..] else { return false };
@@ -56,6 +56,7 @@ enum Use<'m> {
 
 struct Reader<'p> {
     project: &'p Project,
+    id: ModuleId,
     module: &'p Module,
     function: &'p Function,
 }
@@ -133,9 +134,8 @@ impl<'p> Reader<'p> {
     /// The function of a library that is called, where the project has none of that name.
     fn api(&self, callee: ExprId) -> Option<ApiId> {
         let Some(Expr::Name { path, .. }) = self.kind(callee) else { return None };
-        let module = self.project.modules().find(|id| std::ptr::eq(self.project.module(*id), self.module))?;
-        let own = self.project.function_named(module, &self.function.scope, path);
-        ApiId::named(path.last()?).filter(|_| own.is_none())
+        let api = ApiId::named(path.last()?)?;
+        self.project.function_named(self.id, &self.function.scope, path).is_none().then_some(api)
     }
 
     /// All uses of a variable; `None` where one may read what is in its memory, or gives the address away.
