@@ -41,7 +41,7 @@ impl Marker {
             Argument::Type(ty) => self.ty(ty)?,
             Argument::Value(value) => value.hash(&mut self.hasher),
             Argument::Function(module, function, env) => {
-                (module, function, mark_inside(env, self.depth + 1)?).hash(&mut self.hasher)
+                (module, function, mark_inside(env, self.depth + 1)?).hash(&mut self.hasher);
             }
             Argument::Unknown => {}
         }
