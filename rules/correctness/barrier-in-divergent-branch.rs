@@ -33,6 +33,12 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         finding.claim.sites.push(parts::place(context, *goes_on));
         finding.related.push(label(context, *goes_on, message));
     }
+    // Since `sm_70` a barrier does not wait for threads that are done.
+    if goes_on.is_none() && shown.event.doubt.is_none() && run.assumptions.is_none() {
+        let guide =
+            "CUDA's programming guide is followed, which has a barrier in a branch only where the whole block takes it";
+        parts::assume(&mut finding, guide)?;
+    }
     finding.related.extend(calls.iter().map(|call| label(context, *call, "called from here")));
     finding.help = Some("move the barrier out of the condition, and keep only the work inside".to_owned());
     Some(finding)

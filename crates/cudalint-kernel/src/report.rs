@@ -104,6 +104,26 @@ pub struct Event {
     pub guards: Vec<Site>,
     /// Whether what is read here surely goes nowhere: no memory that others see, no branch, address or call hangs on it.
     pub idle: bool,
+    /// What it rests on besides the launch, where the threads come here past conditions that nobody knows.
+    pub doubt: Option<Doubt>,
+}
+
+/// What threads of a block are taken to do at conditions that each of them decides for itself, by data or by its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// What.
+    pub kind: DoubtKind,
+    /// The conditions, outermost first.
+    pub conditions: Vec<Site>,
+}
+
+/// Kinds of [`Doubt`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DoubtKind {
+    /// Two of them pass all conditions.
+    TwoPass,
+    /// One of them passes all conditions, and another one does not.
+    NotAllPass,
 }
 
 /// An object in memory.
@@ -233,7 +253,7 @@ pub enum EventKind {
         /// A thread that does not come.
         absent: Thread,
         /// Where the absent one goes instead: another barrier, or an access to shared memory; `None` when it
-        /// runs to the end of the kernel and so leaves the barrier (see [`EventKind::ExitBeforeBarrier`]).
+        /// runs to the end of the kernel, as far as is known.
         goes_on: Option<Site>,
         /// The condition that parts them.
         condition: Site,
@@ -242,7 +262,7 @@ pub enum EventKind {
     },
     /// Some threads leave the kernel although others of their block wait at a later barrier: legal since `sm_70`.
     ExitBeforeBarrier {
-        /// The `return`, or the condition around the barrier whose other side runs to the end.
+        /// The `return`.
         exit: Site,
         /// The barrier.
         barrier: Site,

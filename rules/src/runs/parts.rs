@@ -9,11 +9,13 @@ use cudalint_findings::{
     AccessKind as WitnessKind, AccessWitness, Confidence, Finding, Label, LaunchWitness, Place, Shows, Witness,
 };
 use cudalint_replay::facts::{self, LaunchSpelling};
-use cudalint_replay::runs::KernelRun;
-use cudalint_replay::runs::report::{Access, AccessKind, Object, ObjectKind, Site, Thread};
+use cudalint_replay::runs::report::{Access, AccessKind, Doubt, DoubtKind, Object, ObjectKind, Site, Thread};
+use cudalint_replay::runs::{Basis, KernelRun, whole};
 
 /// Related places of one kind, at most.
 pub const MAX_PLACES: usize = 6;
+/// Longest conditions that are quoted in an assumption, in bytes together.
+const MOST_OF_CONDITIONS: usize = 120;
 
 /// A place of an execution.
 pub fn place(context: &ModuleContext<'_>, site: Site) -> Place {
@@ -205,7 +207,10 @@ pub fn finding(
     message: String,
 ) -> Option<Finding> {
     let run = shown.run;
-    let assumed = assumptions([&run.assumptions]);
+    let mut assumed = assumptions([&run.assumptions]);
+    if let Some(doubt) = &shown.event.doubt {
+        add_doubt(context, run, doubt, &mut assumed);
+    }
     let confidence = confidence_for(&assumed)?;
     let mut finding = rule.finding(confidence, place(context, site), shows, message);
     finding.function = kernel(context, run);
@@ -226,6 +231,38 @@ pub fn finding(
     finding.witness =
         Some(Witness { bindings: run.bindings.clone(), assumptions: assumed, path: context.steps(&run.path) });
     Some(finding)
+}
+
+/// What threads are taken to do at conditions that nobody knows, as an assumption: of a launch that is assumed it is a part.
+fn add_doubt(context: &ModuleContext<'_>, run: &KernelRun, doubt: &Doubt, assumed: &mut Vec<String>) {
+    let quoted = |site: &Site| {
+        let text = whole(context.project.source(site.module), site.span);
+        format!("`{}`", text.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let mut conditions: Vec<String> = Vec::new();
+    for condition in doubt.conditions.iter().map(quoted) {
+        if !conditions.contains(&condition) {
+            conditions.push(condition);
+        }
+    }
+    let all = match conditions.as_slice() {
+        [.., _, _, _] if conditions.iter().map(String::len).sum::<usize>() > MOST_OF_CONDITIONS => {
+            "all conditions here".to_owned()
+        }
+        [init @ .., last] if !init.is_empty() => format!("{} and {last}", init.join(", ")),
+        conditions => conditions.concat(),
+    };
+    let of_launch = if run.basis == Basis::GuessedBlock { assumed.as_mut_slice() } else { &mut [] };
+    match (of_launch, doubt.kind) {
+        ([launch], DoubtKind::TwoPass) => *launch = format!("{launch}, and two of the threads get past {all}"),
+        ([launch], DoubtKind::NotAllPass) => {
+            *launch = format!("{launch}, some of which get past {all}, and others not");
+        }
+        (_, DoubtKind::TwoPass) => assumed.push(format!("two threads of a block get past {all}")),
+        (_, DoubtKind::NotAllPass) => {
+            assumed.push(format!("some threads of a block get past {all}, and others do not"));
+        }
+    }
 }
 
 /// Lets a finding rest on one more assumption; `None` when it rests on one already.

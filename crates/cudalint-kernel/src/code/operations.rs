@@ -57,6 +57,8 @@ pub enum Intrinsic {
         scope: Scope,
         /// Bytes of what it changes.
         bytes: u8,
+        /// Whether it orders other accesses, as those of `cuda::atomic` do; CUDA's functions are relaxed.
+        ordered: bool,
     },
     /// `memcpy_async`, `__pipeline_memcpy_async`, `cp.async`: destination, source, bytes, performed by this thread, visible
     /// to it after a wait and to the others after a barrier behind that.

@@ -257,6 +257,8 @@ impl Machine<'_> {
         if inside.is_empty() {
             return unknown_of(touch.ty);
         }
+        self.access_in_lock(touch, index, address);
+        self.may_meet(touch, index, address, &inside, value);
         if touch.kind.writes() && inside.sure() > 0 && self.objects[index].kind == ObjectKind::Constant {
             self.constant_written(touch, index, address, &inside, size);
             return unknown_of(touch.ty);

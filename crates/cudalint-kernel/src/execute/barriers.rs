@@ -28,6 +28,7 @@ impl Machine<'_> {
         }
         if waiting.sure() == 0 {
             self.note_doubt();
+            self.may_be_missed(site, &waiting);
         }
         if waiting.maybe() == 0 && !waiting.is_full() {
             self.partial_barrier(site, &waiting);
@@ -169,15 +170,17 @@ impl Machine<'_> {
             if absence.may_arrive {
                 continue;
             }
-            let leaves = self.thread(absence.absent);
+            let absent = self.thread(absence.absent);
             let count = absence.lanes.iter().filter(|&&absent| absent).count() as u64;
             self.event(
-                EventKind::ExitBeforeBarrier {
-                    exit: absence.condition,
+                EventKind::DivergentBarrier {
                     barrier: absence.barrier,
-                    leaves,
+                    calls: absence.calls,
                     waits: absence.waits,
-                    unwritten: None,
+                    absent,
+                    goes_on: None,
+                    condition: absence.condition,
+                    same_warp: absence.same_warp,
                 },
                 count,
             );

@@ -55,6 +55,7 @@ impl Machine<'_> {
                 }
                 self.left_any |= EXIT_MAYBE;
                 self.unguarded += 1;
+                self.gone += 1;
                 self.act = self.act.as_may_active();
             }
         }

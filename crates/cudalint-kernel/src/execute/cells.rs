@@ -43,6 +43,7 @@ impl Machine<'_> {
         self.conflicts.collect(collects);
         let order = Order {
             trace: &self.trace,
+            locks: &self.locks,
             stamp: piece.stamp,
             interval_start: self.interval_start,
             ordered: if copies { 0 } else { self.interval_start.saturating_sub(self.block_start) },

@@ -5,7 +5,7 @@ use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
 use super::machine::{BREAK_MAYBE, BREAK_SURE, CONTINUE_MAYBE, CONTINUE_SURE, Machine, RETURN_MAYBE, RETURN_SURE};
 use super::record::Iteration;
 use super::scan::leaves;
-use super::state::{Divergence, Guard};
+use super::state::{Divergence, Guard, Open};
 use super::value::{Data, KNOWN, Tags, Val};
 use crate::code::{Block, Effect, ExprId, Stmt, StmtId};
 use crate::report::OpenKind;
@@ -138,7 +138,7 @@ impl Machine<'_> {
 
     /// Notes a condition that active lanes stand behind.
     pub(super) fn guard(&mut self, condition: ExprId, divergence: Divergence) {
-        self.guards.push(Guard { site: self.code.expr(condition).site, divergence });
+        self.guards.push(Guard { site: self.code.expr(condition).site, divergence, open: None });
     }
 
     /// Notes that some lanes go another way here.
@@ -170,9 +170,12 @@ impl Machine<'_> {
         let unsure = !parting.unknown.is_empty();
         let assigned = if unsure { self.scan.assigned(self.code, id) } else { [].into() };
         let before = self.snapshot(&assigned);
+        let open = unsure.then(|| self.open(condition, &value)).flatten();
+        let gone = self.gone;
         if varies {
             let divergence = if unsure { self.divergence_of(condition, false, &entry) } else { Divergence::None };
             self.guard(condition, divergence);
+            self.guards.last_mut().into_iter().for_each(|guard| guard.open = open);
         }
         if !parting.yes.is_empty() {
             self.push_split(condition, &entry, &parting.yes);
@@ -190,6 +193,7 @@ impl Machine<'_> {
                 let divergence = self.divergence_of(condition, true, &entry);
                 if let Some(guard) = self.guards.get_mut(guards) {
                     guard.divergence = divergence;
+                    guard.open = open.map(|open| Open { negated: true, ..open }.after(self.unguarded));
                 }
             }
             self.act = parting.no;
@@ -213,6 +217,10 @@ impl Machine<'_> {
                 true => Divergence::Other,
             };
             self.guard(condition, divergence);
+            let leaves = self.gone > gone;
+            let gone = open.filter(|_| otherwise.is_empty());
+            let gone = gone.map(|open| Open { negated: true, leaves, ..open }.after(self.unguarded));
+            self.guards.last_mut().into_iter().for_each(|guard| guard.open = gone);
         }
         if self.act.count() < entry.count() {
             self.splits.push((site, entry));
@@ -228,8 +236,12 @@ impl Machine<'_> {
         body: &Block,
     ) {
         const INNER: u8 = BREAK_SURE | BREAK_MAYBE | CONTINUE_SURE | CONTINUE_MAYBE;
+        if self.take_lock(id, condition) {
+            return;
+        }
         let entry = self.act.clone();
         let (guards, splits) = (self.guards.len(), self.splits.len());
+        let (unguarded, gone) = (self.unguarded, self.gone);
         let outer = self.set_aside(INNER);
         let site = self.code.stmt(id).site;
         let parent = self.iteration;
@@ -279,7 +291,10 @@ impl Machine<'_> {
                 let parting = self.part(&value);
                 unknown = parting.unknown;
                 if value.varies() || !unknown.is_empty() {
+                    let open = if unknown.is_empty() { None } else { self.open(condition, &value) };
+                    let open = open.map(|open| Open { looped: true, ..open });
                     self.guard(condition, if unknown.is_empty() { Divergence::None } else { Divergence::Other });
+                    self.guards.last_mut().into_iter().for_each(|guard| guard.open = open);
                 }
                 self.push_split(condition, &entry, &parting.yes);
                 if unknown.is_empty() {
@@ -362,6 +377,10 @@ impl Machine<'_> {
         self.guards.truncate(guards);
         self.splits.truncate(splits);
         self.act = self.restored(&entry);
+        if self.gone == gone {
+            // Whoever left a round, or the loop, is here again.
+            self.unguarded = unguarded;
+        }
         if undecided && self.scan.nature(self.code, id).may_wait {
             self.acquire();
         }

@@ -136,7 +136,7 @@ impl Machine<'_> {
                 sure: condition.is_none(),
                 condition,
             };
-            self.events.add(Event { kind, count: threads, guards: crowd.guards, idle: false });
+            self.events.add(Event { kind, count: threads, guards: crowd.guards, idle: false, doubt: None });
         }
     }
 }

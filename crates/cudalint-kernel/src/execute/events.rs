@@ -95,6 +95,14 @@ impl Events {
         let key = key(&event.kind);
         if let Some(&at) = self.by_key.get(&key) {
             let seen = &mut self.list[at];
+            if event.doubt.is_some() {
+                return;
+            }
+            if seen.doubt.is_some() {
+                // What is sure says more.
+                *seen = event;
+                return;
+            }
             seen.count += event.count;
             // The instance that says most stands for all.
             if let (EventKind::Race { values: old, .. }, EventKind::Race { values: new, .. }) =

@@ -4,7 +4,7 @@ use super::access::unknown_of;
 use super::control::DEEPEST;
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
-use super::state::Divergence;
+use super::state::{Divergence, Open};
 use super::touch::Touch;
 use super::value::{Data, KNOWN, NUMBER, Shape, Val, mix, pointer};
 use super::{convert, ops};
@@ -243,11 +243,12 @@ impl Machine<'_> {
         let a = self.eval(a);
         let b = self.eval(b);
         self.spend_on(&[&a, &b]);
+        self.note_distance(id, op, &a, &b);
         ops::binary(op, operands, &a, &b, &self.act, id)
     }
 
     /// Evaluates under a narrower mask; what it assigns in lanes of `unknown` is not known afterwards.
-    fn narrowed(&mut self, at: ExprId, here: Mask, unknown: &Mask, run: ExprId) -> Val {
+    fn narrowed(&mut self, at: ExprId, here: Mask, unknown: &Mask, open: Option<Open>, run: ExprId) -> Val {
         let saved = std::mem::replace(&mut self.act, here);
         let splits = self.splits.len();
         let guards = self.guards.len();
@@ -255,6 +256,7 @@ impl Machine<'_> {
         self.push_split(at, &saved, &inner);
         if inner.count() < saved.count() || !unknown.is_empty() {
             self.guard(at, if unknown.is_empty() { Divergence::None } else { Divergence::Other });
+            self.guards.last_mut().into_iter().for_each(|guard| guard.open = open);
         }
         let assigned = if unknown.is_empty() { [].into() } else { self.scan.assigned_in(self.code, run) };
         let before = self.snapshot(&assigned);
@@ -291,7 +293,9 @@ impl Machine<'_> {
         if skip.is_empty() {
             return self.guarded(a, &left, b);
         }
-        let right = self.narrowed(a, go, &parting.unknown, b);
+        let open = self.open(a, &left).filter(|_| !parting.unknown.is_empty());
+        let open = open.map(|open| Open { negated: !and, ..open });
+        let right = self.narrowed(a, go, &parting.unknown, open, b);
         self.spend_on(&[&left, &right]);
         let n = self.n;
         let decided = i64::from(!and);
@@ -334,8 +338,10 @@ impl Machine<'_> {
             return self.guarded(condition, &value, b);
         }
         let unknown = parting.unknown;
-        let yes = self.narrowed(condition, parting.yes.clone(), &unknown, a);
-        let no = self.narrowed(condition, parting.no, &unknown, b);
+        let open = self.open(condition, &value).filter(|_| !unknown.is_empty());
+        let yes = self.narrowed(condition, parting.yes.clone(), &unknown, open, a);
+        let negated = open.map(|open| Open { negated: true, ..open });
+        let no = self.narrowed(condition, parting.no, &unknown, negated, b);
         self.spend_on(&[&value]);
         let mut result = no.blended(&yes, &parting.yes);
         if !unknown.is_empty() {

@@ -68,8 +68,8 @@ impl Machine<'_> {
             Intrinsic::ActiveMask => return self.active_mask(),
             // Waits for copies of its own are written so.
             Intrinsic::Fence(Scope::Thread) => self.waited = self.trace.next(),
-            Intrinsic::Fence(_) => {}
-            Intrinsic::Atomic { op, scope, bytes } => {
+            Intrinsic::Fence(scope) => self.fence(*scope),
+            Intrinsic::Atomic { op, scope, bytes, .. } => {
                 let of_block = matches!(scope, Scope::Block | Scope::Thread);
                 return self.atomic(id, (*op, of_block), *bytes, &values, ty);
             }

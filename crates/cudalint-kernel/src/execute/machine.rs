@@ -1,8 +1,11 @@
 //! The state of one execution.
 
 use super::bits::{Affine, Extent};
+use super::doubts::Doubts;
 use super::events::{Events, Pending};
+use super::flips::Flips;
 use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
+use super::locks::Locks;
 use super::memory::{Initial, LocalCells, Memory};
 use super::races::Conflicts;
 use super::record::{Record, Trace};
@@ -70,6 +73,8 @@ pub(super) struct Machine<'a> {
     pub(super) guards: Vec<Guard>,
     /// How often lanes became may-active without a guard that says so, because some may have left.
     pub(super) unguarded: u32,
+    /// How often lanes may have left the function or the kernel.
+    pub(super) gone: u32,
     /// Branches that not all lanes took, with those that came to it.
     pub(super) splits: Vec<(Site, Mask)>,
     pub(super) iteration: u32,
@@ -123,6 +128,9 @@ pub(super) struct Machine<'a> {
     /// For each expression that accesses memory: 0 never met, 1 always known, 2 not.
     pub(super) sites: Vec<u8>,
     pub(super) uniform: Uniform,
+    pub(super) doubts: Doubts<'a>,
+    pub(super) flips: Flips,
+    pub(super) locks: Locks,
     /// The condition of a loop is being looked at.
     pub(super) polling: bool,
     /// A loop's rest is run without its numbers: what is unknown there says nothing.
@@ -167,6 +175,7 @@ impl<'a> Machine<'a> {
             calls: Rc::from([]),
             guards: Vec::new(),
             unguarded: 0,
+            gone: 0,
             splits: Vec::new(),
             iteration: 0,
             depth: 0,
@@ -201,6 +210,9 @@ impl<'a> Machine<'a> {
             causes: BTreeMap::new(),
             sites: vec![0; code.exprs.len()],
             uniform: Uniform::default(),
+            doubts: Doubts::default(),
+            flips: Flips::default(),
+            locks: Locks::default(),
             polling: false,
             uncounted: false,
             evaluated: 0,
@@ -247,6 +259,9 @@ impl<'a> Machine<'a> {
     /// Writes down that an access happens now; its stamp.
     pub(super) fn new_record(&mut self, touch: Touch<'_>) -> u32 {
         self.copies |= touch.asynchronous;
+        let session = self.locks.current();
+        // Who has several locks is ordered in more ways than are followed.
+        let several = self.locks.several();
         self.trace.records.push(Record {
             site: self.code.expr(touch.at).site,
             kind: touch.kind,
@@ -260,8 +275,9 @@ impl<'a> Machine<'a> {
             volatile: touch.volatile,
             of_block: touch.of_block,
             polled: touch.volatile && self.polling,
-            acquired: self.acquired,
-            acquired_block: self.acquired_block,
+            acquired: self.acquired || several,
+            acquired_block: self.acquired_block || several,
+            session,
             assumed: self.is_behind_assumed(),
             asynchronous: touch.asynchronous,
         });
@@ -356,6 +372,7 @@ impl<'a> Machine<'a> {
         if self.act.maybe() > 0 {
             self.left_any |= maybe;
             self.unguarded += 1;
+            self.gone += u32::from(maybe & (EXIT_MAYBE | RETURN_MAYBE) != 0);
         }
         self.act = self.nobody.clone();
     }

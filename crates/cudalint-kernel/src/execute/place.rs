@@ -71,6 +71,10 @@ impl Machine<'_> {
         let mut blocks =
             chosen_blocks(self.launch.grid.map(|blocks| blocks.max(1)), self.budget.blocks.max(1) as usize);
         let total = self.budget.lane_operations;
+        let all: u64 = self.launch.grid.iter().map(|&size| u64::from(size)).product();
+        if all > blocks.len() as u64 && blocks.len() > 2 {
+            self.flips.ask(self.code.exprs.len());
+        }
         let mut number = 0;
         while let Some(&block) = blocks.get(number) {
             let left = total.saturating_sub(self.operations);
@@ -89,6 +93,10 @@ impl Machine<'_> {
                 blocks.truncate(1 + affordable.max(2) as usize);
             }
             number += 1;
+            if number == 3.min(blocks.len()) {
+                let flips = self.blocks_of_flips(&blocks);
+                blocks.splice(number..number, flips);
+            }
         }
         let of_blocks = self.launch.grid.iter().map(|&size| u64::from(size)).product();
         let every = self.blocks_run.len() as u64 == of_blocks;
@@ -135,6 +143,9 @@ impl Machine<'_> {
         self.calls = Rc::from([]);
         self.guards.clear();
         self.unguarded = 0;
+        self.gone = 0;
+        self.doubts.renew();
+        self.locks.renew();
         self.uniform.renew();
         self.splits.clear();
         self.absences.clear();

@@ -1,5 +1,6 @@
 //! Which two accesses nothing orders, and what two conflicting ones make of memory.
 
+use super::locks::Locks;
 use super::record::{Record, Trace};
 use super::shadow::{BY_WARP, CHANGED, Cell, KEPT, STILL};
 use super::touch::Touch;
@@ -9,6 +10,7 @@ use crate::report::{AccessKind, RaceScope, RaceValues};
 /// Where one access stands in time, for comparing it with those that touched the same cell.
 pub(super) struct Order<'o> {
     pub(super) trace: &'o Trace,
+    pub(super) locks: &'o Locks,
     pub(super) stamp: u32,
     /// First stamp since the last barrier of the block.
     pub(super) interval_start: u32,
@@ -79,6 +81,9 @@ impl Order<'_> {
             RaceScope::Block | RaceScope::Warp => record.acquired_block,
         };
         if waited(other) || waited(own) || (other.assumed && own.assumed) {
+            return false;
+        }
+        if self.locks.order(other.session, own.session, scope) {
             return false;
         }
         // Of two blocks neither heeds what is atomic within the other.

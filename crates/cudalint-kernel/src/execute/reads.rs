@@ -105,6 +105,7 @@ impl Machine<'_> {
             let alike;
             let order = Order {
                 trace: &self.trace,
+                locks: &self.locks,
                 stamp: read.stamp,
                 interval_start: read.interval_start,
                 block_start: read.block_start,

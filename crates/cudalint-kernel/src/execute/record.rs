@@ -31,6 +31,8 @@ pub(super) struct Record {
     pub(super) acquired: bool,
     /// Its lanes may have waited for others since the last barrier.
     pub(super) acquired_block: bool,
+    /// The session of a lock that it belongs to, 0 for none.
+    pub(super) session: u32,
     /// Behind a condition that some threads are assumed to pass.
     pub(super) assumed: bool,
     /// Done by the copy engine some time later.

@@ -14,7 +14,7 @@ impl Machine<'_> {
             return;
         }
         let guards = self.guard_sites();
-        self.events.add(Event { kind, count, guards, idle: false });
+        self.events.add(Event { kind, count, guards, idle: false, doubt: None });
     }
 
     pub(super) fn guard_sites(&self) -> Vec<Site> {
@@ -131,7 +131,7 @@ impl Machine<'_> {
         if shared {
             self.event(kind, seen.count);
         } else if !self.silent && !self.code.damaged && self.pending.len() < 64 {
-            let event = Event { kind, count: seen.count, guards: self.guard_sites(), idle: false };
+            let event = Event { kind, count: seen.count, guards: self.guard_sites(), idle: false, doubt: None };
             self.pending.push(Pending { index, event, block: self.blocks_run.len() as u32 - 1 });
         }
     }

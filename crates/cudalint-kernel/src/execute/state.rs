@@ -43,6 +43,32 @@ pub(super) struct Absence {
 pub(super) struct Guard {
     pub(super) site: Site,
     pub(super) divergence: Divergence,
+    /// Where it is not known in all lanes: what is needed to ask for whom it is made.
+    pub(super) open: Option<Open>,
+}
+
+/// A condition that is not known in some lanes.
+#[derive(Clone, Copy)]
+pub(super) struct Open {
+    pub(super) function: FunctionId,
+    pub(super) condition: ExprId,
+    /// Lanes that go on are those for which it does not hold.
+    pub(super) negated: bool,
+    /// It stands before code that leaves the function: lanes that go on are those that did not.
+    pub(super) leaves: bool,
+    /// It stands before the rounds of a loop.
+    pub(super) looped: bool,
+    /// Two lanes whose answers have different names.
+    pub(super) differ: Option<[usize; 2]>,
+    /// [`super::machine::Machine::unguarded`] when lanes came to it, and when they went on.
+    pub(super) unguarded: [u32; 2],
+}
+
+impl Open {
+    /// The same, once lanes have gone on.
+    pub(super) const fn after(self, unguarded: u32) -> Self {
+        Self { unguarded: [self.unguarded[0], unguarded], ..self }
+    }
 }
 
 /// Whether lanes passed a condition that is not known there.

@@ -242,10 +242,13 @@ impl<'p> Lowerer<'p> {
             return self.unknown(Vec::new(), Effect::None, Ty::Void, site);
         };
         let mut parts = Vec::new();
+        let whole = self.discarded;
         for value in first {
+            self.discarded = Some(self.site_of(*value));
             let out = self.expr(*value);
             parts.extend(self.effect_of(&out));
         }
+        self.discarded = whole;
         let out = self.expr(*last);
         self.after(parts, &out, site)
     }

@@ -144,14 +144,14 @@ impl Lowerer<'_> {
             return Some(self.unknown(children, Effect::Writes, ty, site));
         };
         let address = self.load(pointer);
-        Some(self.atomic(op, scope, address, &of, values, site))
+        Some(self.atomic((op, scope), false, address, &of, values, site))
     }
 
-    /// An atomic operation on a number at an address.
+    /// An atomic operation on a number at an address; `ordered` where it orders other accesses, too.
     pub(super) fn atomic(
         &mut self,
-        op: AtomicOp,
-        scope: Scope,
+        (op, scope): (AtomicOp, Scope),
+        ordered: bool,
         address: crate::code::ExprId,
         of: &Ty,
         values: &[Out],
@@ -165,7 +165,7 @@ impl Lowerer<'_> {
         }
         let bytes = self.size_of(&of).and_then(|bytes| u8::try_from(bytes).ok());
         match bytes {
-            Some(bytes) => self.intrinsic(Intrinsic::Atomic { op, scope, bytes }, operands, of, site),
+            Some(bytes) => self.intrinsic(Intrinsic::Atomic { op, scope, bytes, ordered }, operands, of, site),
             None => self.unknown(operands, Effect::Writes, of, site),
         }
     }

@@ -270,7 +270,7 @@ impl Lowerer<'_> {
             "compare_exchange_strong" | "compare_exchange_weak" => {
                 let [expected, desired, ..] = args else { return None };
                 let both = [expected.clone(), desired.clone()];
-                let old = self.atomic(AtomicOp::CompareExchange, scope, address, &of, &both, site);
+                let old = self.atomic((AtomicOp::CompareExchange, scope), true, address, &of, &both, site);
                 let old = self.load(&old);
                 // What was there is stored into the expected value where the two differ.
                 let mut parts = vec![old];
@@ -292,7 +292,7 @@ impl Lowerer<'_> {
             _ => return None,
         };
         let values = args.get(..values)?;
-        Some(self.atomic(op, scope, address, &of, values, site))
+        Some(self.atomic((op, scope), true, address, &of, values, site))
     }
 
     /// The address behind an atomic, the type of its number, and who sees it change at once.
@@ -309,7 +309,7 @@ impl Lowerer<'_> {
     /// An atomic used as its number.
     pub(super) fn atomic_value(&mut self, object: &Out) -> Option<Out> {
         let (address, of, scope) = self.atomic_target(object)?;
-        Some(self.atomic(AtomicOp::Load, scope, address, &of, &[], object.site))
+        Some(self.atomic((AtomicOp::Load, scope), true, address, &of, &[], object.site))
     }
 
     /// `a = v`, `a += v`, `++a` and `a++` of an atomic; the last gives the number that was there before.
@@ -332,7 +332,7 @@ impl Lowerer<'_> {
             Some(_) => return None,
         };
         let (address, of, scope) = self.atomic_target(object)?;
-        let old = self.atomic(atomic, scope, address, &of, std::slice::from_ref(value), site);
+        let old = self.atomic((atomic, scope), true, address, &of, std::slice::from_ref(value), site);
         Some(match op {
             Some(op) if !before => self.binary(op, &old, value, site),
             _ => old,

@@ -262,7 +262,12 @@ impl Lowerer<'_> {
             self.lost_store("element of unknown size", Some(array), &values, site);
             return Some(self.unknown(Vec::new(), Effect::None, site));
         };
-        Some(self.effectful(Intrinsic::Atomic { op, scope: Scope::Device, bytes }, operands, element, site))
+        Some(self.effectful(
+            Intrinsic::Atomic { op, scope: Scope::Device, bytes, ordered: false },
+            operands,
+            element,
+            site,
+        ))
     }
 
     /// A method of a group of threads.

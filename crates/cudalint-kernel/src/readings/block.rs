@@ -1,7 +1,7 @@
 //! What a kernel says of the blocks that it is made for: the axes of `threadIdx` that it reads, and the sizes of its arrays in
 //! shared memory.
 
-use crate::code::{Builtin, Code, Expr, Item, ObjectSpace};
+use crate::code::{Builtin, Code, Expr, Intrinsic, Item, ObjectSpace};
 
 /// Which axes of `threadIdx` the kernel itself reads; those of its callees where it reads none.
 pub fn axes(code: &Code) -> [bool; 3] {
@@ -48,6 +48,13 @@ fn axes_in(code: &Code, functions: usize, leave_copies: bool, axis: impl Fn(Buil
         });
     }
     axes
+}
+
+/// Whether lanes of a warp hand each other values.
+pub fn works_with_warps(code: &Code) -> bool {
+    let hands =
+        |expr: &Expr| matches!(expr, Expr::Intrinsic(Intrinsic::Shuffle { .. } | Intrinsic::WarpVote { .. }, _));
+    code.exprs.iter().any(|node| hands(&node.kind))
 }
 
 /// The extents of the arrays in shared memory.

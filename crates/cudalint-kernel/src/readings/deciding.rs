@@ -74,13 +74,13 @@ const fn is_amount(ty: &Ty) -> bool {
 }
 
 /// How values come to conditions.
-struct Flow<'c> {
-    code: &'c Code,
+pub(crate) struct Flow<'c> {
+    pub(super) code: &'c Code,
     /// What is stored in each register.
-    stored: FxHashMap<(FunctionId, VariableId), Vec<ExprId>>,
-    returned: FxHashMap<FunctionId, Vec<ExprId>>,
+    pub(super) stored: FxHashMap<(FunctionId, VariableId), Vec<ExprId>>,
+    pub(super) returned: FxHashMap<FunctionId, Vec<ExprId>>,
     /// Calls of each function, by the function that they stand in.
-    calls: FxHashMap<FunctionId, Vec<(FunctionId, &'c [ExprId])>>,
+    pub(super) calls: FxHashMap<FunctionId, Vec<(FunctionId, &'c [ExprId])>>,
     /// Where the kernel reads leaves of its parameters.
     read_at: FxHashMap<(VariableId, u16), Site>,
     open: Vec<(FunctionId, ExprId)>,
@@ -90,7 +90,7 @@ struct Flow<'c> {
 }
 
 impl<'c> Flow<'c> {
-    fn of(code: &'c Code) -> Self {
+    pub(super) fn of(code: &'c Code) -> Self {
         let mut flow = Self {
             code,
             stored: FxHashMap::default(),

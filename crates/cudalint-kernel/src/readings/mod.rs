@@ -2,7 +2,8 @@
 //! dereferences ([`summary`]), how many elements it takes ([`coverage`]), formulas of its indices ([`formula`]), conditions that
 //! keep nothing out ([`vacuous`]), races by which threads elect one of them ([`election`]) and of
 //! updates that all threads make alike ([`settled`]), what becomes of the memory behind its parameters ([`uses`]), which values only fill
-//! memory that nobody looks at ([`sinks`]), what surely does not happen in any launch ([`absence`]), which numbers decide what its threads do ([`deciding`]), and which blocks it is made for
+//! memory that nobody looks at ([`sinks`]), what surely does not happen in any launch ([`absence`]), which numbers decide what its threads do
+//! ([`deciding`]), which conditions several threads may pass (`passing`), which loops take a lock ([`locks`]), and which blocks it is made for
 //! ([`block`]).
 //!
 //! A reading is made of [`Code`], so that it holds for kernels of both languages, with their template arguments and the types of
@@ -14,6 +15,8 @@ pub mod coverage;
 pub mod deciding;
 pub mod election;
 pub mod formula;
+pub mod locks;
+pub(crate) mod passing;
 pub mod settled;
 pub mod sinks;
 mod source;

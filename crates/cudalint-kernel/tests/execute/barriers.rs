@@ -17,7 +17,7 @@ fn a_barrier_in_a_branch_that_part_of_the_block_takes_and_another_later() {
 fn threads_that_leave_the_kernel_leave_the_barrier() {
     kernel("__global__ void k(float* a) { if (threadIdx.x < 128) { a[threadIdx.x] = 1; __syncthreads(); } }")
         .buffer(1024)
-        .sees(&["exit threadIdx.x<128 of 0.128 waits 0.0"]);
+        .sees(&["divergent 0.0 not 0.128 if threadIdx.x<128 goes "]);
     kernel(
         "__global__ void k(float* a, int n) { __shared__ float s[256]; int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i >= n) return; s[threadIdx.x] = a[i]; __syncthreads(); a[i] = s[255 - threadIdx.x]; }",
@@ -47,7 +47,7 @@ fn a_loop_that_threads_leave_one_by_one() {
         s[threadIdx.x] = a[i]; __syncthreads(); a[i] = s[threadIdx.x]; __syncthreads(); } }")
     .buffer(4000)
     .int(1000)
-    .sees(&["exit i<n of 0.232 waits 0.224", "exit i<n of 0.232 waits 0.224"]);
+    .sees(&["divergent 0.224 not 0.232 if i<n goes  one warp", "divergent 0.224 not 0.232 if i<n goes  one warp"]);
 }
 
 #[test]

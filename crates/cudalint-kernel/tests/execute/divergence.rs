@@ -4,12 +4,10 @@ use crate::support::kernel;
 
 #[test]
 fn under_a_condition_on_data_nothing_is_said() {
-    kernel(
-        "__global__ void k(int* a, int n) { int i = threadIdx.x; if (a[i] > 0) { a[i + n] = 1; __syncthreads(); } }",
-    )
-    .buffer(1024)
-    .int(1000)
-    .clean();
+    kernel("__global__ void k(int* a, int n) { int i = threadIdx.x; if (a[i] > 0) { a[i + n] = 1; } }")
+        .buffer(1024)
+        .int(1000)
+        .clean();
     kernel("__global__ void k(int* a, int* b) { int i = threadIdx.x; if (a[i] > 0) return; b[i + 300] = 1; }")
         .buffer(1024)
         .buffer(1024)

@@ -7,6 +7,7 @@ mod bounds;
 mod crowds;
 mod damage;
 mod divergence;
+mod doubts;
 mod formulas;
 mod memory;
 mod races;

@@ -236,6 +236,10 @@ impl Module<'_> {
         let mut report =
             self.spend(&code, &numbers.launch, if before == 0 { u64::MAX } else { OPERATIONS_OF_LATER_ONES });
         let to_the_end = report.coverage.complete;
+        if assignment.is_some() {
+            // That would be a second assumption.
+            report.events.retain(|event| event.doubt.is_none());
+        }
         if assignment.is_some_and(|assignment| is_loose(seen.event, seen.fact, &assignment.choice)) {
             let block = block_knowledge(seen.fact);
             report.events.retain(|event| holds_for_any_size(event, block));

@@ -1,6 +1,6 @@
 //! Configurations for kernels whose launch, or whose block, is not in sight: taken from what the kernel says of itself.
 
-use super::report::{Event, EventKind, ObjectKind, RaceScope, RaceValues};
+use super::report::{Access, AccessKind, Event, EventKind, ObjectKind, RaceScope, RaceValues};
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::readings::deciding::Given;
 use cudalint_kernel::{Argument, Buffer, Code, Contents, LaunchInput, readings};
@@ -33,6 +33,8 @@ pub(super) enum Rest {
     Numbers,
     /// Several blocks, perhaps with numbers that were chosen.
     Blocks,
+    /// Zeros in all memory of which nobody knows what is in it, perhaps with numbers that were chosen.
+    Zeros,
 }
 
 impl Guess {
@@ -84,6 +86,11 @@ impl Guess {
 
     /// Whether an event of an execution with a guessed block means anything: those that hang on sizes do not.
     pub fn admits(&self, event: &Event, rest: Rest) -> bool {
+        let scoped =
+            matches!(&event.kind, EventKind::Race { first, second, .. } if is_atomic(first) && is_atomic(second));
+        if event.doubt.is_some() && !(rest == Rest::Nothing || rest == Rest::Blocks && scoped) {
+            return false;
+        }
         match &event.kind {
             EventKind::Race { object, scope, first, second, values, .. } => {
                 let shared = matches!(object.kind, ObjectKind::Shared | ObjectKind::DynamicShared);
@@ -91,14 +98,16 @@ impl Guess {
                 // A kernel may be meant for one thread, or for one along an axis.
                 let (a, b) = (first.thread.thread, second.thread.thread);
                 let told_apart = (0..3).all(|axis| a[axis] == b[axis] || self.axes[axis]);
-                let alike = first.kind.writes() && second.kind.writes() && *values != RaceValues::Differ;
+                let alike = first.kind.writes() && second.kind.writes() && *values != RaceValues::Differ && !scoped;
                 match (*scope, rest) {
                     (RaceScope::Grid, Rest::Blocks) => global && !alike,
                     (RaceScope::Grid, _) | (_, Rest::Blocks) => false,
+                    (_, Rest::Zeros) => shared,
                     _ => shared || global && told_apart && !alike,
                 }
             }
-            EventKind::DivergentBarrier { .. } => rest != Rest::Blocks,
+            EventKind::DivergentBarrier { .. } => matches!(rest, Rest::Nothing | Rest::Numbers),
+            EventKind::WarpMask { condition: Some(_), .. } => matches!(rest, Rest::Nothing | Rest::Numbers),
             _ if rest != Rest::Nothing => false,
             EventKind::OutOfBounds { object, .. } => {
                 self.stated && matches!(object.kind, ObjectKind::Shared | ObjectKind::Local)
@@ -110,6 +119,10 @@ impl Guess {
             _ => true,
         }
     }
+}
+
+const fn is_atomic(access: &Access) -> bool {
+    matches!(access.kind, AccessKind::Atomic)
 }
 
 /// The block for a kernel: from `__launch_bounds__`, from the sizes of its shared arrays, or a common one.
@@ -146,7 +159,9 @@ fn from_shared(code: &Code, dimensions: usize) -> Option<[u32; 3]> {
         ([outer], 1) => Some(floor_power(*outer)),
         _ => None,
     });
-    let range = if dimensions == 2 { 4..=32 } else { 32..=MAX_THREADS };
+    // One element for each warp of the largest block says nothing of how large blocks are.
+    let least = if readings::block::works_with_warps(code) { 33 } else { 32 };
+    let range = if dimensions == 2 { 4..=32 } else { least..=MAX_THREADS };
     let side = u32::try_from(sides.filter(|side| range.contains(side)).max()?).ok()?;
     Some(if dimensions == 2 { [side, side, 1] } else { [side, 1, 1] })
 }

@@ -28,6 +28,7 @@ pub use cudalint_kernel::readings::Unguarded;
 pub use cudalint_kernel::report;
 pub use execute::{ModuleRuns, execute};
 pub use summaries::hand_out;
+pub use uniform::whole;
 
 use crate::facts::{Buffer, LaunchSpelling, Site, Step};
 use crate::quantity::Assumptions;

@@ -155,7 +155,8 @@ pub(super) fn is_race_in_shared_memory(event: &Event) -> bool {
 }
 
 /// The text of an expression with the parentheses that belong to its first and last parts.
-fn whole(source: &str, span: Span) -> &str {
+#[must_use]
+pub fn whole(source: &str, span: Span) -> &str {
     let mut range = span.range();
     let (mut depth, mut closed) = (0_i32, 0_i32);
     for letter in source.get(range.clone()).unwrap_or("").chars() {
@@ -179,6 +180,9 @@ fn whole(source: &str, span: Span) -> &str {
 
 /// The places of a race between threads of a block in its shared memory; where asked for, of two warps.
 fn race_in_shared_memory(event: &Event, of_warps: bool) -> Option<[Site; 2]> {
+    if event.doubt.is_some() {
+        return None;
+    }
     match &event.kind {
         EventKind::Race { object, first, second, scope, .. }
             if matches!(object.kind, ObjectKind::Shared | ObjectKind::DynamicShared)

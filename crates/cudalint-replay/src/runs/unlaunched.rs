@@ -14,7 +14,8 @@ use cudalint_kernel::code::{ObjectSpace, StaticObject, VariableId};
 use cudalint_kernel::python::Specialization;
 use cudalint_kernel::readings::block::block_axes;
 use cudalint_kernel::readings::deciding::{self, Given};
-use cudalint_kernel::{Argument, Budget, Code, LaunchInput};
+use cudalint_kernel::readings::locks;
+use cudalint_kernel::{Argument, Budget, Code, Contents, LaunchInput};
 use cudalint_program::Scope;
 use cudalint_program::ir::{Dialect, Function, FunctionId, Type, TypeId, Variable};
 use cudalint_program::types::{self, Ty, TypeEnv};
@@ -112,7 +113,9 @@ impl Module<'_> {
         }
         let events = std::mem::take(&mut report.events);
         let fits = fits(&guess, &events);
-        report.events = self.confirmed(&code, &guess, &launch, Rest::Nothing, events);
+        let shown = self.confirmed(&code, &guess, &launch, Rest::Nothing, events);
+        let (doubtful, sure): (Vec<_>, Vec<_>) = shown.into_iter().partition(|event| event.doubt.is_some());
+        report.events = sure;
         let mut text = guess.text(launch.grid);
         let mut bindings = Vec::new();
         // What is not known of types is not known of what they make of shared memory.
@@ -127,14 +130,23 @@ impl Module<'_> {
                 text = format!("{text} so that {said}");
                 report.events = shown;
             } else {
-                let grid = block_axes(&code).map(|read| if read { BLOCKS } else { 1 });
+                let mut axes = block_axes(&code);
+                // Who takes a lock is not alone.
+                axes[0] |= locks::are_taken(&code);
+                let grid = axes.map(|read| if read { BLOCKS } else { 1 });
                 let of_grid = LaunchInput { grid, ..launch.clone() };
                 if grid != [1, 1, 1]
                     && let Some(found) = self.with_numbers(&subject, &of_grid, Rest::Blocks)
                 {
                     (text, report.events, bindings, launch) = (found.text, found.events, found.bindings, found.launch);
+                } else if let Some(found) = self.with_zeros_and_numbers(&subject, &launch, &buffers, &report.coverage) {
+                    (text, report.events, bindings, launch) = (found.text, found.events, found.bindings, found.launch);
                 }
             }
+        }
+        // Numbers say more than conditions that threads are taken to get past.
+        if bindings.is_empty() && text == guess.text(launch.grid) {
+            report.events.extend(doubtful);
         }
         if let Some(types) = types {
             text = format!("{text} and {types}");
@@ -240,7 +252,7 @@ impl Module<'_> {
             if block != launch.block && events.iter().any(concerned) {
                 let seen = self.tried(code, &LaunchInput { block, ..launch.clone() }, rest).map(|report| report.events);
                 let seen = keys(&seen.unwrap_or_default());
-                events.retain(|event| !concerned(event) || seen.contains(&key(event)));
+                events.retain(|event| !concerned(event) || seen.contains(&shown(event)));
             }
         }
         events
@@ -263,17 +275,25 @@ impl Module<'_> {
             return None;
         }
         // Of a size and of others that are all different: what shows with both does not hang on how they are related.
-        let alike = vec![Some(SIZE); numbers.len()];
-        let apart: Vec<_> = (0..).zip(numbers).map(|(number, _)| Some(SIZE + 63 + 101 * number)).collect();
+        let mut size = SIZE;
+        let mut alike = vec![Some(size); numbers.len()];
+        let mut apart: Vec<_> = (0..).zip(numbers).map(|(number, _)| Some(size + 63 + 101 * number)).collect();
         let given = |values: &[Option<i64>]| with_values(launch, numbers, values);
-        let events = self.tried(code, &given(&alike), rest)?.events;
+        let mut events = self.tried(code, &given(&alike), rest)?.events;
+        if !numbers.is_empty() && events.iter().any(leaves_shared) {
+            // As many as the block has threads fill shared arrays that are made for it.
+            size = launch.block.iter().map(|threads| i64::from(*threads)).product();
+            alike = vec![Some(size); numbers.len()];
+            apart = (1..).zip(numbers).map(|(number, _)| Some((size - number).max(2))).collect();
+            events = self.tried(code, &given(&alike), rest)?.events;
+        }
         if rest == Rest::Numbers && repeats_rows(&events) {
             return None;
         }
         let mut events = self.confirmed(code, guess, &given(&alike), rest, events);
         if !events.is_empty() && !numbers.is_empty() {
             let seen = keys(&self.tried(code, &given(&apart), rest)?.events);
-            events.retain(|event| seen.contains(&key(event)));
+            events.retain(|event| seen.contains(&shown(event)));
         }
         if events.is_empty() {
             return None;
@@ -284,7 +304,7 @@ impl Module<'_> {
         let least =
             self.least(&wanted, alike.clone(), |this, values| Some(this.tried(code, &given(values), rest)?.events));
         self.operations_left = left;
-        if least.contains(&Some(SIZE)) {
+        if least.contains(&Some(size)) {
             // It is not known why smaller ones do not do: the words would say too much.
             return None;
         }
@@ -295,7 +315,7 @@ impl Module<'_> {
             if *value > 0 {
                 words.push(format!("`{name}` is at least {value}"));
             }
-            bindings.push((name.clone(), SIZE));
+            bindings.push((name.clone(), size));
         }
         words.retain(|word| !word.is_empty());
         if words.is_empty() {
@@ -305,11 +325,39 @@ impl Module<'_> {
         (!words.is_empty()).then(|| Found { text: words.join(" and "), events, bindings, launch })
     }
 
+    /// What shows with zeros in all memory of which nobody knows what is in it. Of two accesses at places that hang on data nothing is said.
+    fn with_zeros_and_numbers(
+        &mut self,
+        subject: &Subject<'_>,
+        launch: &LaunchInput,
+        buffers: &[super::RunBuffer],
+        seen: &report::Coverage,
+    ) -> Option<Found> {
+        if seen.unplaced.is_empty() || buffers.is_empty() || !subject.code.has_shared_memory() {
+            return None;
+        }
+        let mut launch = launch.clone();
+        launch.buffers.iter_mut().for_each(|buffer| buffer.contents = Contents::Filled(0));
+        let mut found = self.with_numbers(subject, &launch, Rest::Zeros)?;
+        found.events.retain(|event| match &event.kind {
+            report::EventKind::Race { first, second, .. } => {
+                ![first, second].iter().all(|access| seen.unplaced.contains(&access.site))
+            }
+            _ => false,
+        });
+        let holds = match buffers {
+            [one] => format!("`{}` holds zeros", one.parameter),
+            _ => "the memory that it is given holds zeros".to_owned(),
+        };
+        found.text = format!("{} and {holds}", found.text);
+        (!found.events.is_empty()).then_some(found)
+    }
+
     /// The least numbers with which all of these events show, found one after the other; of a number that makes no difference
     /// nothing.
     fn least(
         &mut self,
-        wanted: &FxHashSet<Key>,
+        wanted: &FxHashSet<Shown>,
         mut values: Vec<Option<i64>>,
         mut execute: impl FnMut(&mut Self, &[Option<i64>]) -> Option<Vec<report::Event>>,
     ) -> Vec<Option<i64>> {
@@ -358,20 +406,22 @@ impl Module<'_> {
         if !code.has_shared_memory() {
             return None;
         }
-        for condition in open.iter().filter(|open| open.kind != report::OpenKind::OfThreads).take(MAX_ANSWERS) {
+        let of_threads = |open: &&report::OpenCondition| open.kind == report::OpenKind::OfThreads;
+        let of_block = open.iter().filter(|open| !of_threads(open)).take(MAX_ANSWERS);
+        for condition in of_block.chain(open.iter().filter(of_threads).take(MAX_ANSWERS)) {
             let admits = |event: &report::Event| guess.admits(event, Rest::Nothing) && is_race_in_shared_memory(event);
             let found = self.behind(code, launch, *condition, open, admits);
             let Some((conditions, text, mut report)) = found else { continue };
             if repeats_rows(&report.events) {
                 continue;
             }
-            if conditions.iter().any(|condition| condition.kind == report::OpenKind::OfThreads) {
+            if conditions.iter().filter(of_threads).count() > 1 {
                 continue;
             }
             if let (Some(block), false) = (guess.other, report.events.is_empty()) {
                 let launch = LaunchInput { block, ..launch.clone() };
                 let seen = keys(&self.once_more_assuming(code, &launch, &conditions)?.events);
-                report.events.retain(|event| seen.contains(&key(event)));
+                report.events.retain(|event| seen.contains(&shown(event)));
             }
             if !report.events.is_empty() {
                 return Some((text, report.events));
@@ -435,8 +485,12 @@ fn is_open(input: &LaunchInput, given: &Given) -> bool {
 
 /// Whether a kernel may be made for a block: it stays within its shared arrays there.
 fn fits(guess: &Guess, events: &[report::Event]) -> bool {
-    let leaves = |event: &report::Event| matches!(&event.kind, report::EventKind::OutOfBounds { object, .. } if is_shared(object));
-    guess.is_given() || !events.iter().any(leaves)
+    guess.is_given() || !events.iter().any(leaves_shared)
+}
+
+/// Whether an event is an access beyond an array in shared memory.
+const fn leaves_shared(event: &report::Event) -> bool {
+    matches!(&event.kind, report::EventKind::OutOfBounds { object, .. } if is_shared(object))
 }
 
 const fn is_shared(object: &report::Object) -> bool {
@@ -452,8 +506,15 @@ const fn is_race_in_global_memory(event: &report::Event) -> bool {
     )
 }
 
-fn keys(events: &[report::Event]) -> FxHashSet<Key> {
-    events.iter().map(key).collect()
+/// What makes two events alike here: what is sure is never the same as what is in doubt.
+type Shown = (Key, bool);
+
+fn shown(event: &report::Event) -> Shown {
+    (key(event), event.doubt.is_some())
+}
+
+fn keys(events: &[report::Event]) -> FxHashSet<Shown> {
+    events.iter().map(shown).collect()
 }
 
 /// A type as written, without `const` and the like.

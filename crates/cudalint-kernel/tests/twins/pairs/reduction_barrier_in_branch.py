@@ -3,7 +3,7 @@
 # buffer: out f32 1
 # cuda: a out
 # numba: a out
-# shows: exit
+# shows: divergent
 from numba import cuda, float32, float64, int32, int64, uint32
 import numpy as np
 import math

@@ -36,9 +36,12 @@ pub(super) fn classify(own: Executed<'_>, event: &Event, group: Group) -> Option
         EventKind::Misaligned { .. } => Defect::Misaligned,
         EventKind::Race { scope, .. } => {
             let (defect, formula) = of_race(own, &race(event)?, group);
-            // Of two blocks that nobody launches only an update that gets lost is believed.
-            let believed =
-                own.run.basis != Basis::GuessedBlock || *scope != RaceScope::Grid || defect == Defect::ReadModifyWrite;
+            // Of two blocks that nobody launches not every store is believed.
+            let scoped = [race(event)?.first.kind, race(event)?.second.kind] == [AccessKind::Atomic; 2];
+            let believed = own.run.basis != Basis::GuessedBlock
+                || *scope != RaceScope::Grid
+                || scoped
+                || matches!(defect, Defect::ReadModifyWrite | Defect::CrossBlock);
             return believed.then_some((defect, formula));
         }
         EventKind::CrowdedUpdate { .. } => Defect::ReadModifyWrite,

@@ -196,6 +196,7 @@ fn is_of_a_wavefront(run: &KernelRun, event: &Event) -> bool {
     };
     match &event.kind {
         EventKind::Race { first, second, .. } => wavefront(first.thread) == wavefront(second.thread),
+        EventKind::DivergentBarrier { goes_on: None, .. } if event.doubt.is_none() => true,
         EventKind::DivergentBarrier { waits, absent, .. } => wavefront(*waits) == wavefront(*absent),
         EventKind::WarpMask { .. } | EventKind::ExitBeforeBarrier { .. } => true,
         _ => false,

@@ -1,0 +1,34 @@
+//! What is remembered for threads that come by conditions which nobody knows, see `passing.rs`.
+
+use crate::code::{ExprId, FunctionId};
+use crate::readings::deciding::Flow;
+use crate::readings::passing::Asks;
+use crate::report::Access;
+use rustc_hash::FxHashMap;
+
+/// What is known of such conditions.
+#[derive(Default)]
+pub(super) struct Doubts<'a> {
+    pub(super) flow: Option<Box<Flow<'a>>>,
+    pub(super) asked: FxHashMap<(FunctionId, ExprId, bool), Option<Asks>>,
+    /// Reads by several lanes at one place, the newest last.
+    pub(super) looks: Vec<Look>,
+    /// Atomic operations of several lanes at one place that are such within their block only.
+    pub(super) scoped: Vec<(Look, Access)>,
+}
+
+/// A read by several lanes at one place.
+pub(super) struct Look {
+    pub(super) index: usize,
+    pub(super) offset: i64,
+    pub(super) at: ExprId,
+    pub(super) interval: u32,
+    pub(super) calls: usize,
+}
+
+impl Doubts<'_> {
+    /// For a new block.
+    pub(super) fn renew(&mut self) {
+        self.looks.clear();
+    }
+}
