@@ -1,7 +1,7 @@
 //! Visiting expressions and statements without recursion: every analysis that only looks uses these, so that none can
 //! run out of stack on deep code.
 
-use crate::ir::{Block, Expr, ExprId, LocalId, Module, Stmt, StmtId, TemplateArg};
+use crate::ir::{Block, Expr, ExprId, Function, LocalId, Module, PythonExpr, PythonStmt, Stmt, StmtId, TemplateArg};
 
 /// Calls `visit` for each direct operand of an expression, in order of evaluation. Statements inside (statement
 /// expressions) are left out; lambda bodies are functions of their own.
@@ -70,6 +70,53 @@ pub fn operands(expr: &Expr, mut visit: impl FnMut(ExprId)) {
     }
 }
 
+/// What an assignment to `target` gives a value to, in order: variables, attributes and elements, of a tuple or list each part.
+pub fn targets(module: &Module, target: ExprId, mut visit: impl FnMut(ExprId)) {
+    let mut open = vec![target];
+    while let Some(id) = open.pop() {
+        match module.exprs.get(id).map(|node| &node.kind) {
+            Some(Expr::Python(python)) => match &**python {
+                PythonExpr::Tuple(all) | PythonExpr::List(all) => open.extend(all.iter().rev()),
+                PythonExpr::Spread { value, .. } => open.push(*value),
+                _ => {}
+            },
+            Some(_) => visit(id),
+            None => {}
+        }
+    }
+}
+
+/// What code of Python gives a value right where a walk is: calls `visit` with each target ([`targets`] takes it apart) and,
+/// where a plain assignment does it, with the value. What is counted up, loops, `with`, comprehensions and `del` do it otherwise.
+pub fn bound_at(module: &Module, at: Item, mut visit: impl FnMut(ExprId, Option<ExprId>)) {
+    let mut otherwise = |target: &ExprId| visit(*target, None);
+    match at {
+        Item::Expr(id) => match module.exprs.get(id).map(|node| &node.kind) {
+            Some(Expr::Assign { op: None, target, value }) => visit(*target, Some(*value)),
+            Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => otherwise(target),
+            Some(Expr::Python(python)) => {
+                if let PythonExpr::Comprehension { clauses, .. } = &**python {
+                    clauses.iter().for_each(|clause| otherwise(&clause.target));
+                }
+            }
+            _ => {}
+        },
+        Item::Stmt(id) => {
+            if let Some(Stmt::Python(python)) = module.stmts.get(id).map(|node| &node.kind) {
+                match &**python {
+                    PythonStmt::For { target, .. } => otherwise(target),
+                    PythonStmt::With { items, .. } => {
+                        items.iter().filter_map(|(_, to)| to.as_ref()).for_each(otherwise);
+                    }
+                    PythonStmt::Delete(all) => all.iter().for_each(otherwise),
+                    _ => {}
+                }
+            }
+        }
+        Item::Declare(_) => {}
+    }
+}
+
 /// What a walk meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
@@ -83,7 +130,7 @@ pub enum Item {
 
 /// Walks a block in source order, parents before their parts, lambda bodies excluded. `locals` gives a declared
 /// variable's initializer. The callback says whether to go into the parts of what it was given.
-pub fn walk(module: &Module, function: &crate::ir::Function, block: &Block, mut visit: impl FnMut(Item) -> bool) {
+pub fn walk(module: &Module, function: &Function, block: &Block, mut visit: impl FnMut(Item) -> bool) {
     let mut stack: Vec<Item> = block.iter().rev().map(|id| Item::Stmt(*id)).collect();
     while let Some(item) = stack.pop() {
         if !visit(item) {

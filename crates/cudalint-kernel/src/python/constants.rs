@@ -10,7 +10,8 @@ use crate::report::Site;
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::packages::Compiler;
-use cudalint_program::ir::{self, FunctionId, PythonStmt};
+use cudalint_program::ir::{self, FunctionId};
+use cudalint_program::visit;
 use std::sync::Arc;
 
 /// How many names are followed from one to the next.
@@ -41,29 +42,16 @@ impl<'p> Lowerer<'p> {
         let mut found = None;
         let mut count = 0;
         let is_target = |id: ir::ExprId| matches!(module.exprs.get(id).map(|node| &node.kind), Some(ir::Expr::Local(target)) if *target == local);
-        cudalint_program::visit::walk(module, function, body, |item| {
-            match item {
-                cudalint_program::visit::Item::Expr(id) => {
-                    if let Some(ir::Expr::Assign { op, target, value }) = module.exprs.get(id).map(|node| &node.kind) {
-                        if is_target(*target) {
-                            count += if op.is_some() { 2 } else { 1 };
-                            found = Some(*value);
-                        } else if let Some(ir::Expr::Python(python)) = module.exprs.get(*target).map(|node| &node.kind)
-                        {
-                            python.operands(|part| count += if is_target(part) { 2 } else { 0 });
-                        }
+        visit::walk(module, function, body, |item| {
+            visit::bound_at(module, item, |target, value| {
+                visit::targets(module, target, |id| {
+                    if is_target(id) {
+                        // What a part of a tuple gets is no expression.
+                        found = value.filter(|_| id == target);
+                        count += if found.is_some() { 1 } else { 2 };
                     }
-                }
-                cudalint_program::visit::Item::Stmt(id) => {
-                    if let Some(ir::Stmt::Python(python)) = module.stmts.get(id).map(|node| &node.kind)
-                        && let PythonStmt::For { target, .. } = &**python
-                        && is_target(*target)
-                    {
-                        count += 2;
-                    }
-                }
-                cudalint_program::visit::Item::Declare(_) => {}
-            }
+                });
+            });
             true
         });
         if count != 1 {

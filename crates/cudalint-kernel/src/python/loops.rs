@@ -6,6 +6,7 @@ use super::value::{Range, Value};
 use crate::code::{self, BinaryOp, Effect, Expr, ExprId, Place, Stmt, Ty};
 use crate::report::Site;
 use cudalint_program::ir::{self, Dialect};
+use cudalint_program::visit;
 
 /// Most elements of a tuple that a loop is written out for.
 const MAX_UNROLLED: usize = 32;
@@ -181,27 +182,12 @@ impl<'p> Lowerer<'p> {
         let Some(function) = self.context.function else { return true };
         let module = self.context.ir;
         let mut found = false;
-        let body: ir::Block = body.to_vec();
-        cudalint_program::visit::walk(module, function, &body, |item| {
-            let mut bound = Vec::new();
-            match item {
-                cudalint_program::visit::Item::Expr(id) => {
-                    if let Some(ir::Expr::Assign { target, .. } | ir::Expr::Step { target, .. }) =
-                        module.exprs.get(id).map(|node| &node.kind)
-                    {
-                        super::scan::targets(module, *target, &mut bound);
-                    }
-                }
-                cudalint_program::visit::Item::Stmt(id) => {
-                    if let Some(ir::Stmt::Python(python)) = module.stmts.get(id).map(|node| &node.kind)
-                        && let ir::PythonStmt::For { target, .. } = &**python
-                    {
-                        super::scan::targets(module, *target, &mut bound);
-                    }
-                }
-                cudalint_program::visit::Item::Declare(_) => {}
-            }
-            found |= bound.iter().any(|(bound, _)| *bound == local);
+        visit::walk(module, function, &body.to_vec(), |item| {
+            visit::bound_at(module, item, |target, _| {
+                let mut bound = Vec::new();
+                super::scan::targets(module, target, &mut bound);
+                found |= bound.iter().any(|(bound, _)| *bound == local);
+            });
             true
         });
         found

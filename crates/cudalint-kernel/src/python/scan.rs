@@ -288,16 +288,9 @@ impl Walk<'_> {
 
 /// The variables that an assignment to `target` binds.
 pub(super) fn targets(module: &Module, target: ir::ExprId, out: &mut Vec<(LocalId, ir::ExprId)>) {
-    let mut open = vec![target];
-    while let Some(id) = open.pop() {
-        match module.exprs.get(id).map(|node| &node.kind) {
-            Some(Expr::Local(local)) => out.push((*local, id)),
-            Some(Expr::Python(python)) => match &**python {
-                PythonExpr::Tuple(all) | PythonExpr::List(all) => open.extend(all.iter().rev()),
-                PythonExpr::Spread { value, .. } => open.push(*value),
-                _ => {}
-            },
-            _ => {}
+    visit::targets(module, target, |id| {
+        if let Some(Expr::Local(local)) = module.exprs.get(id).map(|node| &node.kind) {
+            out.push((*local, id));
         }
-    }
+    });
 }

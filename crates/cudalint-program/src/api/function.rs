@@ -32,82 +32,48 @@ pub struct Function {
     pub effects: &'static [Effect],
 }
 
-/// A dropped status leaves something unset or unreleased, but moves no data.
-pub(super) const QUIET: u16 = 1;
-/// A project's own declaration of it (a stub header) is the same function.
-pub(super) const CORE: u16 = 2;
-/// Neither keeps nor changes anything that its arguments lead to.
-pub(super) const PURE: u16 = 4;
-/// Control does not come back.
-pub(super) const ENDS: u16 = 8;
-/// Looks at no error of CUDA.
-pub(super) const UNRELATED: u16 = 16;
-/// May return before the work is done.
-pub(super) const ASYNCHRONOUS: u16 = 32;
-/// Reads a number from text.
-pub(super) const NUMBER: u16 = 64;
-/// An interface of C: what it is given by address it may keep and write.
-pub(super) const PLAIN_C: u16 = 128;
-/// Makes a value of what it is given.
-pub(super) const BUILDS: u16 = 256;
-/// Has to do with memory, launches or what a launch may ask for; queries, streams and events do not.
-pub(super) const MEMORY: u16 = 512;
-/// Gives an array of the host whose memory the device reaches through the array itself.
-pub(super) const MAPPED: u16 = 1024;
-/// What it frees is memory of the host that was locked in place.
-pub(super) const PINNED: u16 = 2048;
+/// The flags of a function: the bit by the name that the catalogue's generator writes, and the question that it answers.
+macro_rules! flags {
+    ($($(#[$doc:meta])* $flag:ident = $bit:literal, $asked:ident;)*) => {
+        $(pub(super) const $flag: u16 = 1 << $bit;)*
+
+        impl Function {
+            $($(#[$doc])*
+            pub const fn $asked(&self) -> bool {
+                self.flags & $flag != 0
+            })*
+        }
+    };
+}
+
+flags! {
+    /// Whether a dropped status matters little: it leaves something unset or unreleased, but moves no data.
+    QUIET = 0, is_quiet;
+    /// Whether it is so well known that a project's own declaration of it (a stub header) is the same function.
+    CORE = 1, is_core;
+    /// Whether it neither keeps nor changes anything that its arguments lead to.
+    PURE = 2, is_pure;
+    /// Whether control does not come back.
+    ENDS = 3, ends;
+    /// Whether it is known to look at no error of CUDA.
+    UNRELATED = 4, checks_nothing;
+    /// Whether it may return before the work is done.
+    ASYNCHRONOUS = 5, is_asynchronous;
+    /// Whether it reads a number from text.
+    NUMBER = 6, reads_number;
+    /// Whether it belongs to an interface of C that may keep and write what it is given by address.
+    PLAIN_C = 7, is_plain_c;
+    /// Whether it makes a value of what it is given, and does nothing else.
+    BUILDS = 8, builds_value;
+    /// Whether it has to do with memory, launches or what a launch may ask for; queries, streams and events do not.
+    MEMORY = 9, is_about_memory;
+    /// Whether it gives an array of the host whose memory the device reaches through the array itself.
+    MAPPED = 10, is_mapped;
+    /// Whether what it frees is memory of the host that was locked in place.
+    PINNED = 11, frees_pinned;
+}
 
 impl Function {
-    /// Whether a dropped status matters little: what was asked or released moves no data.
-    pub const fn is_quiet(&self) -> bool {
-        self.flags & QUIET != 0
-    }
-
-    /// Whether it is so well known that a project's own declaration of it is the same function.
-    pub const fn is_core(&self) -> bool {
-        self.flags & CORE != 0
-    }
-
-    /// Whether it neither keeps nor changes anything that its arguments lead to.
-    pub const fn is_pure(&self) -> bool {
-        self.flags & PURE != 0
-    }
-
-    /// Whether control does not come back.
-    pub const fn ends(&self) -> bool {
-        self.flags & ENDS != 0
-    }
-
-    /// Whether it is known to look at no error of CUDA.
-    pub const fn checks_nothing(&self) -> bool {
-        self.flags & UNRELATED != 0
-    }
-
-    /// Whether it may return before the work is done.
-    pub const fn is_asynchronous(&self) -> bool {
-        self.flags & ASYNCHRONOUS != 0
-    }
-
-    /// Whether it reads a number from text.
-    pub const fn reads_number(&self) -> bool {
-        self.flags & NUMBER != 0
-    }
-
-    /// Whether it belongs to an interface of C that may keep and write what it is given by address.
-    pub const fn is_plain_c(&self) -> bool {
-        self.flags & PLAIN_C != 0
-    }
-
-    /// Whether it makes a value of what it is given, and does nothing else.
-    pub const fn builds_value(&self) -> bool {
-        self.flags & BUILDS != 0
-    }
-
-    /// Whether it gives an array of the host whose memory the device reaches through the array itself.
-    pub const fn is_mapped(&self) -> bool {
-        self.flags & MAPPED != 0
-    }
-
     /// Whether a host program moves memory with it, launches, or changes what a launch may ask for.
     pub fn moves_memory(&self) -> bool {
         let effect = |effect: &Effect| {
@@ -126,7 +92,7 @@ impl Function {
             )
         };
         self.is_cuda_host()
-            && (self.flags & MEMORY != 0 || self.role == ErrorRole::Launches || self.effects.iter().any(effect))
+            && (self.is_about_memory() || self.role == ErrorRole::Launches || self.effects.iter().any(effect))
     }
 
     /// Whether it hands a `__device__` variable to the host: what it names can be written from there.
@@ -147,11 +113,6 @@ impl Function {
     /// Whether it returns a status.
     pub const fn returns_status(&self) -> bool {
         matches!(self.returns, Returns::Status(_) | Returns::StatusByHandle(_))
-    }
-
-    /// Whether what it frees is memory of the host that was locked in place.
-    pub const fn frees_pinned(&self) -> bool {
-        self.flags & PINNED != 0
     }
 
     /// Whether it belongs to the part of the runtime or the driver for another interface of graphics, whose functions are

@@ -4,8 +4,8 @@ use super::Walker;
 use super::heap::Obj;
 use super::value::{Kind, Val};
 use cudalint_program::Name;
-use cudalint_program::ir::{Block, Expr, ExprId, LocalId, PythonExpr, PythonStmt, Stmt};
-use cudalint_program::visit::{Item, walk};
+use cudalint_program::ir::{Block, Expr, ExprId, LocalId};
+use cudalint_program::visit::{Item, bound_at, targets, walk};
 
 /// Targets of assignments.
 #[derive(Clone, Debug, Default)]
@@ -22,69 +22,31 @@ impl Walker<'_> {
         let Some(function) = self.function() else { return found };
         let module = self.module();
         walk(module, function, block, |item| {
-            match item {
-                Item::Expr(id) => match self.kind(id) {
-                    Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => {
-                        self.target(*target, &mut found, 0);
-                    }
-                    Some(Expr::Call { callee, .. }) => {
-                        // `xs.append(x)` and its kin.
-                        if let Some(Expr::Member { base, .. }) = self.kind(*callee)
-                            && matches!(self.kind(*base), Some(Expr::Local(_) | Expr::Name { .. }))
-                        {
-                            found.changed.push((*base, None));
-                        }
-                    }
-                    Some(Expr::Python(python)) => {
-                        if let PythonExpr::Comprehension { clauses, .. } = &**python {
-                            for clause in clauses {
-                                self.target(clause.target, &mut found, 0);
-                            }
-                        }
-                    }
+            bound_at(module, item, |target, _| {
+                targets(module, target, |id| match self.kind(id) {
+                    Some(Expr::Local(local)) => found.locals.push(*local),
+                    Some(Expr::Name { path, .. }) => found.names.extend(path.last().cloned()),
+                    Some(Expr::Member { base, name, .. }) => found.changed.push((*base, Some(name.clone()))),
+                    Some(Expr::Index { base, .. }) => found.changed.push((*base, None)),
                     _ => {}
-                },
-                Item::Stmt(id) => {
-                    if let Some(Stmt::Python(python)) = module.stmts.get(id).map(|stmt| &stmt.kind) {
-                        match &**python {
-                            PythonStmt::For { target, .. } => self.target(*target, &mut found, 0),
-                            PythonStmt::With { items, .. } => {
-                                items.iter().filter_map(|(_, target)| *target).for_each(|target| {
-                                    self.target(target, &mut found, 0);
-                                });
-                            }
-                            PythonStmt::Delete(all) => all.iter().for_each(|one| self.target(*one, &mut found, 0)),
-                            _ => {}
-                        }
+                });
+            });
+            match item {
+                // `xs.append(x)` and its kin.
+                Item::Expr(id) => {
+                    if let Some(Expr::Call { callee, .. }) = self.kind(id)
+                        && let Some(Expr::Member { base, .. }) = self.kind(*callee)
+                        && matches!(self.kind(*base), Some(Expr::Local(_) | Expr::Name { .. }))
+                    {
+                        found.changed.push((*base, None));
                     }
                 }
                 Item::Declare(local) => found.locals.push(local),
+                Item::Stmt(_) => {}
             }
             true
         });
         found
-    }
-
-    fn target(&self, target: ExprId, found: &mut Assigned, depth: u32) {
-        if depth > 16 {
-            return;
-        }
-        match self.kind(target) {
-            Some(Expr::Local(local)) => found.locals.push(*local),
-            Some(Expr::Name { path, .. }) => found.names.extend(path.last().cloned()),
-            Some(Expr::Member { base, name, .. }) => found.changed.push((*base, Some(name.clone()))),
-            Some(Expr::Index { base, .. }) => found.changed.push((*base, None)),
-            Some(Expr::Python(python)) => match &**python {
-                PythonExpr::Tuple(all) | PythonExpr::List(all) => {
-                    for one in all {
-                        self.target(*one, found, depth + 1);
-                    }
-                }
-                PythonExpr::Spread { value, .. } => self.target(*value, found, depth + 1),
-                _ => {}
-            },
-            _ => {}
-        }
     }
 
     pub(super) fn forget(&mut self, assigned: &Assigned) {

@@ -7,17 +7,13 @@ use super::Walker;
 use super::arrays::Made;
 use super::calls::Args;
 use super::hand::{Handed, extent};
-use super::launches::FORALL_THREADS;
-use super::value::{Configured, Dim, Dims, Dtype, Kernel, Kind, Layout, Lib, Val};
-use crate::facts::EventKind;
+use super::value::{Dim, Dtype, Kernel, Kind, Layout, Lib, Val};
 use crate::given::Given;
-use crate::quantity::{Quantity, assume, union};
+use crate::quantity::{Quantity, union};
 use cudalint_kernel::code::Ty;
-use cudalint_kernel::python::{ArgumentType, Order, Signature, Specialization, guess_arguments, stated_signatures};
-use cudalint_program::Name;
+use cudalint_kernel::python::{ArgumentType, Order, Signature, guess_arguments, stated_signatures};
 use cudalint_program::ir::{Expr, ExprId, FunctionId, ModuleId, PythonExpr};
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// Names of an array's dimensions.
 type Core = Vec<String>;
@@ -204,42 +200,14 @@ impl Walker<'_> {
         if count.q.known() == Some(0) {
             return;
         }
-        let site = self.expr_site(id);
         let handed: Vec<Handed> = parts
             .iter()
             .enumerate()
             .map(|(index, part)| self.hand_part(part, outer.is_empty(), &count, stated.get(index), index))
             .collect();
-        let arguments: Vec<ArgumentType> = handed.iter().map(|one| one.ty.clone()).collect();
-        let why = assume(format!("a block of a ufunc has {FORALL_THREADS} threads"));
-        let blocks = if count.q.is_unknown() { count.q.clone() } else { self.ceil_div(&count.q, FORALL_THREADS) };
-        let x = |q: Quantity| Val { kind: Kind::Int(q), why: why.clone() };
-        let text = self.text(id).to_owned();
-        let one = || Val::int(1);
-        let grid = Dims { axes: [x(blocks).because(&count.why), one(), one()], text: text.clone(), site };
-        let block = Dims { axes: [x(Quantity::Known(FORALL_THREADS)), one(), one()], text, site };
-        let configured = Configured {
-            kernel: Val::from(Kind::Kernel(Rc::clone(kernel))),
-            name: self.text(callee).to_owned(),
-            grid,
-            block,
-            shared: None,
-            config: site,
-            why: None,
-            divided: None,
-        };
         let values: Vec<(Val, Option<ExprId>)> = parts.iter().map(|part| (part.value.clone(), part.expr)).collect();
-        let captured = self.captured_by(&kernel.closure);
-        let spec = Arc::new(Specialization { dialect: kernel.dialect, arguments, captured });
         let target = (kernel.closure.module, kernel.closure.function);
-        let uses = self.uses(target, &spec);
-        if self.wants(site) {
-            let fact = self.launch_fact(kernel, &configured, &values, handed, spec);
-            let mentioned = self.mentioned(id);
-            self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);
-        }
-        let name = self.project.function_at(target.0, target.1).map_or_else(Name::default, |f| f.name.clone());
-        self.after_launch(site, &name, &values, &uses);
+        self.launch_over(id, (kernel, callee), &count, &values, handed, |this, made| this.uses(target, made));
     }
 
     /// An argument with an axis for the loop before its own.

@@ -113,11 +113,29 @@ impl Walker<'_> {
             return;
         }
         let Kind::Array(results) = &result.kind else { return };
-        let site = self.expr_site(id);
         let mut handed: Vec<Handed> =
             inputs.iter().enumerate().map(|(index, input)| self.hand_input(input, &elements, shape, index)).collect();
         handed.push(self.hand_results(results, result, inputs.len()));
-        let arguments: Vec<ArgumentType> = handed.iter().map(|one| one.ty.clone()).collect();
+        let mut values: Vec<(Val, Option<ExprId>)> =
+            inputs.iter().map(|input| (input.value.clone(), input.expr)).collect();
+        values.push((result.clone(), result_expr));
+        let mut uses = vec![Use::default(); inputs.len()];
+        // What the call makes goes where its value goes.
+        uses.push(Use { written: true, escapes: result_expr.is_none(), ..Use::default() });
+        self.launch_over(id, (kernel, callee), &elements, &values, handed, |_, _| Rc::new(uses));
+    }
+
+    /// Launches a kernel of which each thread does one of so many elements. `uses` says what becomes of its arguments.
+    pub(super) fn launch_over(
+        &mut self,
+        id: ExprId,
+        (kernel, callee): (&Rc<Kernel>, ExprId),
+        elements: &Dim,
+        values: &[(Val, Option<ExprId>)],
+        handed: Vec<Handed>,
+        uses: impl FnOnce(&mut Self, &Specialization) -> Rc<Vec<Use>>,
+    ) {
+        let site = self.expr_site(id);
         let why = assume(format!("a block of a ufunc has {FORALL_THREADS} threads"));
         let blocks =
             if elements.q.is_unknown() { elements.q.clone() } else { self.ceil_div(&elements.q, FORALL_THREADS) };
@@ -134,22 +152,18 @@ impl Walker<'_> {
             why: None,
             divided: None,
         };
-        let mut values: Vec<(Val, Option<ExprId>)> =
-            inputs.iter().map(|input| (input.value.clone(), input.expr)).collect();
-        values.push((result.clone(), result_expr));
+        let arguments: Vec<ArgumentType> = handed.iter().map(|one| one.ty.clone()).collect();
         let captured = self.captured_by(&kernel.closure);
+        let spec = Arc::new(Specialization { dialect: kernel.dialect, arguments, captured });
+        let uses = uses(self, &spec);
         if self.wants(site) {
-            let spec = Specialization { dialect: kernel.dialect, arguments, captured };
-            let fact = self.launch_fact(kernel, &configured, &values, handed, Arc::new(spec));
+            let fact = self.launch_fact(kernel, &configured, values, handed, spec);
             let mentioned = self.mentioned(id);
             self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);
         }
-        let mut uses = vec![Use::default(); inputs.len()];
-        // What the call makes goes where its value goes.
-        uses.push(Use { written: true, escapes: result_expr.is_none(), ..Use::default() });
         let target = (kernel.closure.module, kernel.closure.function);
         let name = self.project.function_at(target.0, target.1).map_or_else(Name::default, |f| f.name.clone());
-        self.after_launch(site, &name, &values, &uses);
+        self.after_launch(site, &name, values, &uses);
     }
 
     /// An array in one piece as it is; one that is repeated has its elements somewhere.
