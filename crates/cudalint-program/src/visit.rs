@@ -96,7 +96,7 @@ pub fn bound_at(module: &Module, at: Item, mut visit: impl FnMut(ExprId, Option<
             Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => otherwise(target),
             Some(Expr::Python(python)) => {
                 if let PythonExpr::Comprehension { clauses, .. } = &**python {
-                    clauses.iter().for_each(|clause| otherwise(&clause.target));
+                    clauses.iter().map(|clause| &clause.target).for_each(otherwise);
                 }
             }
             _ => {}

@@ -6,6 +6,7 @@ mod bench;
 mod blind;
 mod corpus;
 mod differential;
+mod each;
 mod fuzz;
 mod modules;
 mod mutants;

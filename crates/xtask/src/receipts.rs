@@ -1,6 +1,7 @@
 //! `cargo xtask receipts`: runs the `verify=` fences of the pages on this machine's GPU, both sides, in one batch, and
 //! writes the receipts beside the rules.
 
+use crate::each::each;
 use camino::Utf8PathBuf;
 use cudalint_engine::{Engine, Rule};
 use cudalint_findings::model::{FindingEntry, Launch, Position, Range, Site, Verdict};
@@ -17,8 +18,6 @@ use cudalint_verify::{Outcome, harness};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A page with what its experiments gave.
 struct Sheet {
@@ -210,23 +209,8 @@ fn good_side(
     let lab = Lab::new(machine.clone(), folder, Limits::default(), launcher.clone());
     let good: Vec<(usize, &Job<'_>)> =
         batch.iter().enumerate().filter(|(_, job)| job.experiment.side == Side::Good).collect();
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new(BTreeMap::new());
-    let work = || {
-        while let Some((index, job)) = good.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let result = one_good(job, sources, &lab);
-            if let Ok(mut results) = results.lock() {
-                results.insert(*index, result);
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, good.len().max(1)) {
-            // Sources are parsed on these stacks.
-            let _ = std::thread::Builder::new().stack_size(32 << 20).spawn_scoped(scope, work);
-        }
-    });
-    results.into_inner().map_err(|_| "a thread of the good side failed".to_owned())
+    let results = each(good.len(), jobs, &|at| one_good(good[at].1, sources, &lab));
+    Ok(good.iter().map(|(index, _)| *index).zip(results).collect())
 }
 
 fn one_good(job: &Job<'_>, sources: &Utf8PathBuf, lab: &Lab) -> Result<Vec<clean::ToolRun>, String> {

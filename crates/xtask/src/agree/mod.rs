@@ -6,7 +6,7 @@ mod places;
 mod tools;
 
 use crate::differential::calls::{Log, MACRO_LINES, Place, Run, Tally, compare};
-use crate::differential::each::Total as _;
+use crate::differential::total::Total as _;
 use build::{Built, Headers, Program};
 use cudalint_engine::{Configuration, Engine, ModuleContext, Request};
 use cudalint_findings::LineIndex;

@@ -6,13 +6,14 @@ pub mod calls;
 mod compare;
 mod compiler;
 pub mod device;
-pub mod each;
 mod generate;
 pub mod host;
 pub mod python;
 mod run;
+pub mod total;
 mod writing;
 
+use crate::each::each;
 use crate::random::Random;
 use compare::{Claim, Tally};
 use cudalint_engine::{Choices, Configuration, Engine, MinConfidence, Request};
@@ -56,7 +57,7 @@ pub fn run(out: &Path, count: usize, seed: u64, jobs: usize, mode: Mode) -> Resu
     if mode == Mode::Lint {
         return Ok(());
     }
-    let seen = each::each(programs.len(), jobs, &|index| observe(&programs[index], mode));
+    let seen = each(programs.len(), jobs, &|index| observe(&programs[index], mode));
     let mut tally = Tally::default();
     for (program, observed) in programs.iter().zip(seen) {
         let observed = match observed {

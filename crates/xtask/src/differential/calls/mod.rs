@@ -5,7 +5,7 @@ mod log;
 mod python;
 mod run;
 
-use super::each::Total;
+use super::total::Total;
 use check::{Check, Shown};
 use cudalint_replay::facts::{Event, EventKind, StepKind};
 use log::{Call, Logged};

@@ -2,7 +2,7 @@
 
 use super::kernels::{ARRAYS, Extents, Program};
 use super::log::{Log, Use};
-use crate::differential::each::Total;
+use crate::differential::total::Total;
 use cudalint_findings::claim::{Access, AccessFault};
 use cudalint_findings::{Confidence, Place, Report, Shows};
 use std::collections::{HashMap, HashSet};

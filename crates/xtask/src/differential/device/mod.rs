@@ -6,9 +6,10 @@ mod compare;
 mod kernels;
 mod log;
 
-use super::each::{conclude, each};
+use super::total::conclude;
 use super::writing::read;
 use super::{compiler, random_of};
+use crate::each::each;
 use crate::random::Random;
 use compare::Tally;
 use cudalint_engine::{Choices, Configuration, Engine, Request};

@@ -5,9 +5,10 @@ mod headers;
 pub mod language;
 
 use super::calls::{Log, MACRO_LINES, Run, Tally, compare};
-use super::each::{conclude, each};
+use super::total::conclude;
 use super::writing::{Parts, Writer, read};
 use super::{compiler, random_of};
+use crate::each::each;
 use cudalint_findings::LineIndex;
 use cudalint_program::{ProjectOptions, load_texts};
 use cudalint_replay::facts::{Event, Site};

@@ -4,9 +4,10 @@
 mod language;
 
 use super::calls::{Log, Run, Tally, compare};
-use super::each::{conclude, each};
 use super::random_of;
+use super::total::conclude;
 use super::writing::{Parts, Writer, read};
+use crate::each::each;
 use cudalint_findings::LineIndex;
 use cudalint_program::{ProjectOptions, load_texts};
 use cudalint_replay::facts::{Event, Site};
