@@ -3,10 +3,12 @@
 use crate::facts::{ParameterFault, ParameterFaultKind, Site};
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::{
-    Expr, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Record, Stmt, Type, TypeId,
+    Expr, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Record, Stmt, Type, Variable,
 };
 use cudalint_program::visit::walk_expr;
 use cudalint_program::{Name, Project};
+use cudalint_syntax::called_names;
+use rustc_hash::FxHashSet;
 
 /// Owners of host memory in the standard library.
 const HOST_CONTAINERS: [&str; 14] = [
@@ -26,22 +28,30 @@ const HOST_CONTAINERS: [&str; 14] = [
     "thread",
 ];
 
+/// Classes above one that are looked at.
+const MAX_CLASSES: u32 = 16;
+
 /// The faults of a kernel's parameters; template parameters are left open.
 pub fn parameter_faults(project: &Project, id: ModuleId, kernel_id: FunctionId) -> Vec<ParameterFault> {
     let module = project.module(id);
     let Some(kernel) = module.functions.get(kernel_id) else { return Vec::new() };
     let mut faults = Vec::new();
     for (index, parameter) in kernel.params().iter().enumerate() {
-        if let Some((kind, type_name)) = judge(project, id, kernel, parameter.ty) {
+        if let Some((kind, type_name)) = judge(project, id, kernel, parameter) {
             faults.push(ParameterFault { kernel: kernel_id, parameter: index as u32, type_name, kind });
         }
     }
     faults
 }
 
-fn judge(project: &Project, id: ModuleId, kernel: &Function, ty: TypeId) -> Option<(ParameterFaultKind, String)> {
+fn judge(
+    project: &Project,
+    id: ModuleId,
+    kernel: &Function,
+    parameter: &Variable,
+) -> Option<(ParameterFaultKind, String)> {
     let mut module_id = id;
-    let mut ty = ty;
+    let mut ty = parameter.ty;
     // Through qualifiers and aliases to the type itself.
     for _ in 0..16 {
         let module = project.module(module_id);
@@ -68,12 +78,66 @@ fn judge(project: &Project, id: ModuleId, kernel: &Function, ty: TypeId) -> Opti
                 }
                 let entry = project.record(module_id, &kernel.scope, path)?;
                 let record = project.record_at(entry)?;
-                return record_fault(project, entry.module, record).map(|kind| (kind, written));
+                let kind = record_fault(project, entry.module, record)?;
+                let is_virtual = matches!(kind, ParameterFaultKind::Virtual { .. });
+                let harmless =
+                    is_virtual && !may_call_virtual(project, (id, kernel), parameter, (entry.module, record));
+                return (!harmless).then_some((kind, written));
             }
             _ => return None,
         }
     }
     None
+}
+
+/// Whether a kernel may call a virtual function of an object that it is given: it calls a function of that name, it calls a method that
+/// does, or it hands the object on as a whole. The copy's other functions, which are bound when the kernel is compiled, do work.
+fn may_call_virtual(
+    project: &Project,
+    (id, kernel): (ModuleId, &Function),
+    parameter: &Variable,
+    (of, record): (ModuleId, &Record),
+) -> bool {
+    let text_of = |module: ModuleId, function: &Function| {
+        let (start, end) = (function.span.start as usize, function.span.end as usize);
+        project.source(module).get(start..end).unwrap_or_default()
+    };
+    let mut virtuals = FxHashSet::default();
+    let mut classes = vec![(of, record)];
+    let mut looked_at = 0;
+    while let Some((of, record)) = classes.pop() {
+        looked_at += 1;
+        let class = project.source(of).get(record.span.start as usize..record.span.end as usize).unwrap_or_default();
+        virtuals.extend(
+            class.match_indices("virtual").filter_map(|(at, word)| called_names(class.get(at + word.len()..)?).next()),
+        );
+        virtuals.extend(class.match_indices("override").filter_map(|(at, _)| called_names(class.get(..at)?).last()));
+        for base in &record.bases {
+            let Some(Type::Named { path, .. }) = project.module(of).types.get(*base) else { return true };
+            let Some(base) = project.record(of, &record.scope, path) else { return true };
+            let Some(found) = project.record_at(base).filter(|_| looked_at < MAX_CLASSES) else { return true };
+            classes.push((base.module, found));
+        }
+    }
+    let calls = |text| called_names(text).any(|name| virtuals.contains(name));
+    let body = text_of(id, kernel);
+    let scope = record.scope.within(record.name.clone());
+    let methods = project.module(of).functions.iter().filter(|function| function.scope == scope);
+    let through_method = methods
+        .filter(|method| called_names(body).any(|name| *method.name == *name) || method.role == FunctionRole::Operator)
+        .filter(|method| !virtuals.contains(method.name.as_str()))
+        .any(|method| calls(text_of(of, method)));
+    calls(body) || through_method || is_handed_on(body, &parameter.name)
+}
+
+/// Whether a text names a variable as a whole argument or value: between `(`, `,`, `=` or `&` and `)`, `,` or `;`. Its first mention is
+/// its declaration.
+fn is_handed_on(text: &str, name: &str) -> bool {
+    text.match_indices(name).skip(1).any(|(at, _)| {
+        let before = text[..at].trim_end().chars().next_back();
+        let after = text[at + name.len()..].trim_start().chars().next();
+        matches!(before, Some('(' | ',' | '=' | '&' | '{')) && matches!(after, Some(')' | ',' | ';' | '}'))
+    })
 }
 
 fn record_fault(project: &Project, id: ModuleId, record: &Record) -> Option<ParameterFaultKind> {

@@ -22,7 +22,7 @@ impl<'p> Lowerer<'p> {
             Space::DynamicShared if at_namespace_scope && !matches!(ty, Ty::Array(_, Quantity::Unknown)) => {
                 (ObjectSpace::Shared, false)
             }
-            // With a size it is one all the same.
+            // A name may stand for an array without a size.
             Space::DynamicShared => (ObjectSpace::DynamicShared, true),
             Space::Constant => (ObjectSpace::Constant, false),
             Space::Static | Space::Extern | Space::Ordinary if self.is_const(found) => (ObjectSpace::Constant, false),

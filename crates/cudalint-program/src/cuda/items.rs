@@ -295,7 +295,7 @@ impl Lowerer<'_> {
             name: text,
             scope: scope.into(),
             ty,
-            space: storage.global_space(init.is_some()),
+            space: storage.global_space(init.is_some(), self.is_unsized_array(ty)),
             init,
             is_constexpr: storage.is_constexpr,
             span,

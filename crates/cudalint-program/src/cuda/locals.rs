@@ -47,10 +47,10 @@ impl Lowerer<'_> {
         }
         let base = self.specifier(s, specifier);
         let base = self.qualify_parts(s, &parts, base);
-        let space = storage.local_space();
         for declarator in parts.declarators.iter().copied() {
             let declared = self.declarator(s, declarator, base);
             let Some(name) = declared.name else { continue };
+            let space = storage.local_space(self.is_unsized_array(declared.ty));
             if cuda_kind(name) == CudaKind::StructuredBindingDeclarator {
                 let mut by_reference = false;
                 if let Some(value) = field(declarator, Field::Value) {
@@ -89,6 +89,15 @@ impl Lowerer<'_> {
                 variable.init = init;
             }
             self.emit(s, declarator, Stmt::Declare(local), out);
+        }
+    }
+
+    /// Whether a type is that of an array whose first extent is left open. A name may stand for one.
+    pub(super) fn is_unsized_array(&self, ty: TypeId) -> bool {
+        match self.module.types.get(ty) {
+            Some(Type::Array(_, extent)) => extent.is_none(),
+            Some(Type::Named { .. } | Type::Member { .. } | Type::Qualified { .. } | Type::Unknown) | None => true,
+            Some(_) => false,
         }
     }
 

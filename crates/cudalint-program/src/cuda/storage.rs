@@ -43,10 +43,16 @@ impl Storage {
         !self.space.device && !self.space.global && !self.is_constexpr && !self.is_open
     }
 
+    /// Where a shared variable lives. `unsized_array`: whether it is declared as an array without a size. What has one is a variable of its own,
+    /// `extern` or not: nvcc takes it for a static definition (its warning 20044), and with separate compilation nothing defines it.
+    const fn shared_space(self, unsized_array: bool) -> Space {
+        if self.is_extern && unsized_array { Space::DynamicShared } else { Space::Shared }
+    }
+
     /// Where a variable of a function lives.
-    pub fn local_space(self) -> Space {
+    pub fn local_space(self, unsized_array: bool) -> Space {
         if self.shared {
-            return if self.is_extern { Space::DynamicShared } else { Space::Shared };
+            return self.shared_space(unsized_array);
         }
         if self.constant {
             Space::Constant
@@ -62,9 +68,9 @@ impl Storage {
     }
 
     /// Where a variable at namespace scope lives.
-    pub fn global_space(self, has_value: bool) -> Space {
+    pub fn global_space(self, has_value: bool, unsized_array: bool) -> Space {
         if self.shared {
-            if self.is_extern { Space::DynamicShared } else { Space::Shared }
+            self.shared_space(unsized_array)
         } else if self.constant {
             Space::Constant
         } else if self.managed {

@@ -200,8 +200,11 @@ impl Walker<'_> {
     pub fn host_access(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool) {
         // A proxy of thrust reads and writes by copying.
         let proxy = matches!(out.ty.value().container(), Some((Container::DevicePointer, ..)));
-        let named = !write && self.bound_argument == Some(whole);
-        if !self.is_reporting() || named || self.may_run_on_device() || proxy || !self.surely_device(&out.val) {
+        if !write && self.bound_argument == Some(whole) {
+            self.held_access = Some((whole, pointer, out.clone()));
+            return;
+        }
+        if !self.is_reporting() || self.may_run_on_device() || proxy || !self.surely_device(&out.val) {
             return;
         }
         let mut argument = self.argument(pointer, out);

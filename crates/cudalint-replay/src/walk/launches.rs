@@ -16,7 +16,7 @@ impl<'p> Walker<'p> {
     pub fn launch(&mut self, id: ExprId, launch: &'p LaunchExpr) -> Out {
         let (mut kernel, mut env) = self.kernel_of(launch);
         let config = self.configuration(launch);
-        let args = self.launch_arguments(launch);
+        let args = self.launch_arguments(launch, kernel);
         if kernel.is_none() && (launch.chevron || launch.attributes.is_some()) {
             let types: Vec<Ty> = args.iter().map(|(_, out)| out.ty.decayed()).collect();
             if let Some(chosen) = self.overloaded_kernel(launch, &types) {
@@ -188,9 +188,16 @@ impl<'p> Walker<'p> {
     }
 
     /// Arguments with their expressions; those of `cudaLaunchKernel` are looked up behind its array of addresses.
-    fn launch_arguments(&mut self, launch: &'p LaunchExpr) -> Vec<(ExprId, Out)> {
+    fn launch_arguments(
+        &mut self,
+        launch: &'p LaunchExpr,
+        kernel: Option<(ModuleId, FunctionId)>,
+    ) -> Vec<(ExprId, Out)> {
         if launch.chevron || launch.attributes.is_some() || launch.args.len() != 1 {
-            return launch.args.iter().map(|arg| (*arg, self.eval(*arg))).collect();
+            let project = self.project;
+            let function = kernel.and_then(|(module, id)| Some((module, project.function_at(module, id)?)));
+            let outs = self.arguments_of(function, &launch.args);
+            return launch.args.iter().copied().zip(outs).collect();
         }
         let list = launch.args[0];
         let out = self.eval(list);
@@ -289,6 +296,21 @@ impl<'p> Walker<'p> {
         let function = self.function()?;
         let init = function.locals.get(block)?.init?;
         let module = self.module();
+        // A number of blocks that was itself divided out of the work is no size of a block.
+        let is_computed = function.locals.get(grid).and_then(|grid| grid.init).is_some_and(|init| {
+            let mut divides = false;
+            cudalint_program::visit::walk_expr(module, init, |_, kind| {
+                divides |= matches!(
+                    kind,
+                    Expr::Binary(cudalint_program::ir::BinaryOp::Div | cudalint_program::ir::BinaryOp::Shr, ..)
+                );
+                !divides
+            });
+            divides
+        });
+        if is_computed {
+            return None;
+        }
         let mut found = None;
         cudalint_program::visit::walk_expr(module, init, |id, kind| {
             if let Expr::Binary(cudalint_program::ir::BinaryOp::Div, _, by) = kind

@@ -40,7 +40,12 @@ impl<'p> Walker<'p> {
                 return Some(self.number_from_text(id, name, args));
             }
             if api.is_pure() {
-                self.arguments(args);
+                // `std::ref` and its kind only name what they are given; interfaces of C know no references.
+                if qualified {
+                    self.arguments_of(None, args);
+                } else {
+                    self.arguments(args);
+                }
                 return Some(Out::new(Val::unknown(), Ty::Unknown));
             }
             // Vector types and CUDA's small records, made from numbers; and interfaces of C, which knows no references.
@@ -106,16 +111,17 @@ impl<'p> Walker<'p> {
                 }
                 Some(out)
             }
-            ("move" | "forward" | "as_const" | "launder", [x]) => Some(self.eval(*x)),
+            // Who names an object this way hands it on, and reads nothing.
+            ("move" | "forward" | "as_const" | "launder", [_]) => self.arguments_of(None, args).pop(),
             // An object that names another, for whoever has a copy of it.
-            ("ref" | "cref", [x]) => {
-                if let Some(place) = self.eval(*x).place {
+            ("ref" | "cref", [_]) => {
+                if let Some(place) = self.arguments_of(None, args).pop().and_then(|out| out.place) {
                     self.escape(&place);
                 }
                 Some(Out { val: Val::unknown(), ty: Ty::Unknown, place: Some(Place::Unknown) })
             }
-            ("raw_pointer_cast" | "device_pointer_cast" | "addressof" | "get_raw_pointer", [x]) => {
-                let out = self.eval(*x);
+            ("raw_pointer_cast" | "device_pointer_cast" | "addressof" | "get_raw_pointer", [_]) => {
+                let out = self.arguments_of(None, args).pop()?;
                 if name == "addressof" {
                     let place = out.place.clone().unwrap_or(Place::Unknown);
                     return Some(Out::new(self.address(&place, &out.ty), Ty::pointer_to(out.ty)));
@@ -163,7 +169,7 @@ impl<'p> Walker<'p> {
             }
             _ if qualified => {
                 // Algorithms work on what their iterators lead to, and on what they take by reference.
-                let outs = self.arguments(args);
+                let outs = self.arguments_of(None, args);
                 for (out, expr) in outs.iter().zip(args) {
                     self.written_by_library(out);
                     if self.is_lvalue(*expr)
@@ -274,7 +280,7 @@ impl<'p> Walker<'p> {
             Some(TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _)) => self.resolve(*ty),
             _ => Ty::Unknown,
         };
-        let outs = self.arguments(args);
+        let outs = self.arguments_of(None, args);
         let (inner, count) = match &ty {
             Ty::Array(inner, _) => ((**inner).clone(), outs.first().map(|out| out.val.clone())),
             other => (other.clone(), None),

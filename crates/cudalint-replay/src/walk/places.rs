@@ -268,14 +268,19 @@ impl<'p> Walker<'p> {
     fn member_place(&mut self, id: ExprId, base: ExprId, name: &Name, arrow: bool, access: Access) -> (Place, Ty) {
         let (place, ty) = if arrow {
             let out = self.eval(base);
-            match self.smart_pointer_data(&out) {
-                Some(inner) => self.dereference(id, base, &inner, access),
-                None if out.ty.pointee().is_none() => {
-                    self.escape_from_class(&out);
+            let pointer = self.smart_pointer_data(&out).unwrap_or(out);
+            match pointer.ty.pointee() {
+                Some(to) => {
+                    let reads = access != Access::Read || self.is_read_as_field(&to.clone(), name);
+                    self.dereference(id, base, &pointer, if reads { access } else { Access::Address })
+                }
+                None => {
+                    self.escape_from_class(&pointer);
                     (Place::Unknown, Ty::Unknown)
                 }
-                None => self.dereference(id, base, &out, access),
             }
+        } else if access == Access::Read && self.is_lvalue(base) {
+            self.read_part(id, base, name)
         } else {
             self.place(base, access)
         };
@@ -288,6 +293,30 @@ impl<'p> Walker<'p> {
         }
         // A field of a type out of sight is still a field; what it is, only stores tell.
         self.through_reference(self.field_place(&place, name), field)
+    }
+
+    /// Whether reading a field reads the object's memory: an array is only gone to, and what is not known may be one.
+    fn is_read_as_field(&self, object: &Ty, name: &Name) -> bool {
+        self.field_type(object, name).is_some_and(|field| !field.is_array() && !field.is_unknown())
+    }
+
+    /// The object in front of `.name`, of which that field is read, and nothing else. A reference that is bound to the field reads nothing.
+    fn read_part(&mut self, whole: ExprId, base: ExprId, name: &Name) -> (Place, Ty) {
+        let around = std::mem::replace(&mut self.bound_argument, Some(base));
+        self.held_access = None;
+        let found = self.place(base, Access::Read);
+        self.bound_argument = around;
+        let held = self.held_access.take();
+        if self.is_read_as_field(&found.1, name)
+            && let Some((of, pointer, out)) = held
+        {
+            if around == Some(whole) {
+                self.held_access = Some((of, pointer, out));
+            } else {
+                self.host_access(of, pointer, &out, false);
+            }
+        }
+        found
     }
 
     /// The object that a member or a variable at namespace scope names: where it is a reference, the one that it is bound

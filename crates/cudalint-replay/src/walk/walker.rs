@@ -104,6 +104,8 @@ pub(crate) struct Walker<'p> {
     pub(super) started_with: FxHashMap<NumberSource<'p>, (Quantity, u32)>,
     /// An argument that is being evaluated for a parameter that is a reference, or may be one.
     pub(super) bound_argument: Option<ExprId>,
+    /// The access that naming it would have been: the whole, the pointer, and its value.
+    pub(super) held_access: Option<(ExprId, ExprId, Out)>,
     /// The object whose fields are being set.
     pub(super) making: Making,
     /// What the walks of functions that may be recorded look at.
@@ -134,6 +136,7 @@ impl<'p> Walker<'p> {
             entry_is_called: false,
             started_with: FxHashMap::default(),
             bound_argument: None,
+            held_access: None,
             making: Making::default(),
             recording: Recording::default(),
         }
