@@ -13,11 +13,29 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Whether two findings of one rule at one place say the same. A launch in a loop that is refused in several of its rounds is one
-/// mistake, whatever the sizes of each round.
-fn is_one_defect(later: &Finding, first: &Finding) -> bool {
-    let refused = matches!(first.claim.shows, Shows::RefusedLaunch { .. });
-    later.claim == first.claim || refused && later.claim.shows == first.claim.shows
+/// Of a launch in a loop that is refused in several of its rounds, the first round: it is one mistake, whatever the sizes of each. A surer
+/// finding speaks for those before it.
+fn one_refusal_a_launch(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
+    let mut refused: FxHashMap<(&str, Arc<str>, usize), Vec<usize>> = FxHashMap::default();
+    for finding in findings {
+        if !matches!(finding.claim.shows, Shows::RefusedLaunch { .. }) {
+            kept.push(finding);
+            continue;
+        }
+        let key = (finding.rule.name, Arc::clone(&finding.place.path), finding.place.range.start);
+        let there = refused.entry(key).or_default();
+        let same = |first: &Finding| first.place == finding.place && first.claim.shows == finding.claim.shows;
+        match there.iter().copied().find(|index| kept.get(*index).is_some_and(same)) {
+            Some(index) if kept[index].confidence < finding.confidence => kept[index] = finding,
+            Some(_) => {}
+            None => {
+                there.push(kept.len());
+                kept.push(finding);
+            }
+        }
+    }
+    kept
 }
 
 /// Settles the findings of a project; the result has its final levels and is in the order of files.
@@ -40,15 +58,11 @@ pub(crate) fn settle(
         file.is_some_and(|file| file.source.reported && rule.is_none_or(|rule| input.runs(rule, &file.source)))
     });
     soften_damaged(damaged, &mut findings);
+    let mut findings = one_refusal_a_launch(findings);
     cudalint_findings::report::sort(&mut findings);
     // Doubles stand one behind the other.
     findings.dedup_by(|later, first| {
-        let same = later.rule.name == first.rule.name && later.place == first.place && is_one_defect(later, first);
-        // The surer one speaks for both.
-        if same && later.confidence > first.confidence {
-            std::mem::swap(later, first);
-        }
-        same
+        later.rule.name == first.rule.name && later.place == first.place && later.claim == first.claim
     });
     let mut sources = Sources::new();
     for (path, text, cells) in texts(files, &findings) {
