@@ -139,7 +139,7 @@ pub(crate) fn analyse(
             (facts.status, facts.checkers) = (status.functions, status.checkers);
         }
     }
-    let run_faults = run_kernels(project, &wanted, &mut facts);
+    let run_faults = run_kernels(project, &wanted, input.look.is_some(), &mut facts);
     let faults = survey_faults.into_iter().zip(faults).zip(run_faults).map(|((a, b), c)| a.or(b).or(c));
     let faults: Vec<Option<Fault>> = faults.collect();
     let uses = Uses::new(project, calls, &input.reading.builds);
@@ -166,11 +166,21 @@ fn survey(project: &Project, id: ModuleId) -> Survey {
 }
 
 /// Executes the kernels of each module with the launches that all walks met.
-fn run_kernels(project: &Project, sources: &[Option<&Source>], facts: &mut [Facts]) -> Vec<Option<Fault>> {
+fn run_kernels(
+    project: &Project,
+    sources: &[Option<&Source>],
+    accounts: bool,
+    facts: &mut [Facts],
+) -> Vec<Option<Fault>> {
     let (runs, faults) = {
         let launches = runs::collect(project, facts);
         each(sources, |unit| match launches.get(unit) {
-            Some(launches) => runs::execute(project, ModuleId(unit as u32), launches),
+            Some(launches) => {
+                // Only who looks at facts asks what was checked.
+                let reported = sources.get(unit).copied().flatten().is_some_and(|source| source.reported);
+                let execute = if accounts && reported { runs::execute_with_accounts } else { runs::execute };
+                execute(project, ModuleId(unit as u32), launches)
+            }
             None => ModuleRuns::default(),
         })
     };

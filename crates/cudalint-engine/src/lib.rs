@@ -27,6 +27,13 @@ mod threads;
 mod uncalled;
 mod walk;
 
+/// What kernels were checked for, as [`ModuleContext::facts`] has it.
+pub mod accounts {
+    pub use cudalint_replay::facts::Site;
+    pub use cudalint_replay::runs::absence::{Absence, Extent, Says, Shape};
+    pub use cudalint_replay::runs::{Basis, KernelAccount};
+}
+
 pub use cudalint_program::guard::keep_panics_quiet;
 pub use cudalint_replay::runs::{Basis, Counts as KernelCounts};
 pub use engine::{Configuration, Engine, Request, StandardInput};

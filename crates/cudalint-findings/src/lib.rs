@@ -2,6 +2,7 @@
 //! here knows how a finding came about, and nothing prints: formats return text.
 
 pub mod claim;
+pub mod coverage;
 mod finding;
 pub mod fingerprint;
 pub mod format;

@@ -55,6 +55,8 @@ pub struct Coverage {
     pub accesses: u32,
     /// Those whose address was known for every active lane, each time they were met.
     pub known: u32,
+    /// The places of these accesses, and of each whether its address was known each time.
+    pub places: Vec<(Site, bool)>,
     /// Lane-operations spent.
     pub operations: u64,
     /// Whether every block ran from its first statement to its last without giving anything up.

@@ -26,6 +26,8 @@ pub struct Cli {
 pub enum Command {
     /// Lint files and folders
     Check(Box<CheckArgs>),
+    /// Say of each kernel what it was checked for and how, what is shown of it, and why not more
+    Coverage(CoverageArgs),
     /// Compile and run what is flagged, on a GPU, and say what really happened
     ///
     /// Runs code from the files that it is given: with limits of time, memory and size, without network where the
@@ -132,6 +134,55 @@ pub struct FactsArgs {
     /// Also print the program form of each file
     #[arg(long)]
     pub program: bool,
+}
+
+/// Arguments of `coverage`.
+#[derive(Clone, Debug, Args)]
+pub struct CoverageArgs {
+    /// Files and folders to look at [default: .]
+    #[arg(value_name = "PATHS")]
+    pub paths: Vec<PathBuf>,
+
+    /// How it is written
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub output_format: CoverageFormat,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub output_file: Option<PathBuf>,
+    /// Define a macro, as `NAME` or `NAME=VALUE`
+    #[arg(short = 'D', long = "define", value_name = "MACRO", help_heading = "Files")]
+    pub define: Vec<String>,
+    /// Use this settings file for everything
+    #[arg(long, value_name = "FILE", conflicts_with = "isolated", help_heading = "Files")]
+    pub config: Option<PathBuf>,
+    /// Use no settings file
+    #[arg(long, help_heading = "Files")]
+    pub isolated: bool,
+}
+
+impl CoverageArgs {
+    /// As arguments of `check`.
+    pub fn check(&self) -> CheckArgs {
+        CheckArgs {
+            paths: self.paths.clone(),
+            define: self.define.clone(),
+            config: self.config.clone(),
+            isolated: self.isolated,
+            ..CheckArgs::default()
+        }
+    }
+}
+
+/// Formats of `coverage`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CoverageFormat {
+    /// A few lines a kernel
+    #[default]
+    Table,
+    /// The coverage document
+    Json,
+    /// One page with the source coloured line by line
+    Html,
 }
 
 /// Arguments of `verify`.

@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod coverage;
 mod explain;
 mod facts;
 mod first_word;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
     let run = std::panic::catch_unwind(|| match cli.command {
         None => check::run(&engine, &cli.check),
         Some(Command::Check(args)) => check::run(&engine, &args),
+        Some(Command::Coverage(args)) => coverage::run(&engine, &args),
         Some(Command::Verify(args)) => verify::run(&engine, &args),
         Some(Command::Doctor(args)) => verify::doctor(args.format),
         Some(Command::Explain(args)) => explain::explain(&engine, &args),

@@ -231,7 +231,7 @@ fn list(out: &mut String, title: &str, rows: &[(&str, String)]) {
 }
 
 /// Text in which what stands in back quotes is code.
-fn code_words(text: &str) -> String {
+pub(crate) fn code_words(text: &str) -> String {
     let mut out = String::new();
     for (index, part) in text.split('`').enumerate() {
         if index % 2 == 1 {
@@ -244,7 +244,7 @@ fn code_words(text: &str) -> String {
 }
 
 /// Text as HTML, in content and in attributes; characters that HTML cannot hold are replaced.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

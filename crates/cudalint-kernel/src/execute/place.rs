@@ -104,6 +104,13 @@ impl Machine<'_> {
         self.settle_crowds();
         let met = |state: u8| self.sites.iter().fold(0, |count, &site| count + u32::from(site == state));
         let (known, unknown) = (met(1), met(2));
+        let places = self
+            .sites
+            .iter()
+            .zip(&self.code.exprs)
+            .filter(|(state, _)| **state != 0)
+            .map(|(state, node)| (node.site, *state == 1))
+            .collect();
         let exact = self.complete && !self.code.damaged;
         let buffers = self
             .buffers
@@ -121,6 +128,7 @@ impl Machine<'_> {
                 of_blocks,
                 accesses: known + unknown,
                 known,
+                places,
                 operations: self.operations,
                 complete: self.complete,
                 uneven: self.uneven,

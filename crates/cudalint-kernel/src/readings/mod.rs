@@ -2,14 +2,16 @@
 //! dereferences ([`summary`]), how many elements it takes ([`coverage`]), formulas of its indices ([`formula`]), conditions that
 //! keep nothing out ([`vacuous`]), races by which threads elect one of them ([`election`]) and of
 //! updates that all threads make alike ([`settled`]), what becomes of the memory behind its parameters ([`uses`]), which values only fill
-//! memory that nobody looks at ([`sinks`]), what surely does not happen in any launch ([`absence`]), which numbers decide what its threads do
-//! ([`deciding`]), which conditions several threads may pass (`passing`), which loops take a lock ([`locks`]), and which blocks it is made for
+//! memory that nobody looks at ([`sinks`]), what surely does not happen in any launch ([`absence`]), where addresses come from that an
+//! execution does not know ([`blind`]), which numbers decide what its threads do ([`deciding`]), which conditions several threads may
+//! pass (`passing`), which loops take a lock ([`locks`]), and which blocks it is made for
 //! ([`block`]).
 //!
 //! A reading is made of [`Code`], so that it holds for kernels of both languages, with their template arguments and the types of
 //! their arguments in place.
 
 pub mod absence;
+pub mod blind;
 pub mod block;
 pub mod coverage;
 pub mod deciding;

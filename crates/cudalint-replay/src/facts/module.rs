@@ -1,7 +1,7 @@
 //! All facts on one module.
 
 use super::{Checker, DefectFact, Event, FunctionStatus, KernelSummary, ParameterFault, PythonFault, SpaceFault, Step};
-use crate::runs::{Counts, KernelRun};
+use crate::runs::{Counts, KernelAccount, KernelRun};
 use cudalint_kernel::python::Specialization;
 use cudalint_program::ir::FunctionId;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ pub struct Facts {
     pub defects: Vec<DefectFact>,
     /// How many launches of this module's kernels that were, and why not more.
     pub run_counts: Counts,
+    /// What each kernel of this module was checked for and how; empty unless somebody asks.
+    pub accounts: Vec<KernelAccount>,
     /// Calls across execution spaces, in order.
     pub space_faults: Vec<SpaceFault>,
     /// Kernel parameters that are not plain data, in order.

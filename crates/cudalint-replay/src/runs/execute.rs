@@ -1,6 +1,7 @@
 //! Executes the launches of one module's kernels, those that rest on facts first, within a budget that grows with the
 //! file.
 
+use super::account::KernelAccount;
 use super::binding::{Binding, Summaries};
 use super::choose::{Assignment, assignments, is_loose};
 use super::collect::{ModuleLaunches, Seen};
@@ -45,6 +46,8 @@ pub struct ModuleRuns {
     pub defects: Vec<DefectFact>,
     /// How many launches that were, and why not more.
     pub counts: Counts,
+    /// What each kernel was checked for; empty unless asked for.
+    pub accounts: Vec<KernelAccount>,
     /// What kernels say of themselves.
     pub(super) summaries: Summaries,
 }
@@ -85,6 +88,15 @@ pub(super) struct Module<'p> {
 
 /// Executes what there is to execute for the kernels of a module.
 pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -> ModuleRuns {
+    run(project, id, launches).finish(launches, false)
+}
+
+/// As [`execute`], and says of each kernel what it was checked for and how.
+pub fn execute_with_accounts(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -> ModuleRuns {
+    run(project, id, launches).finish(launches, true)
+}
+
+fn run<'p>(project: &'p Project, id: ModuleId, launches: &ModuleLaunches<'_>) -> Module<'p> {
     let bytes = project.source(id).len() as u64;
     let mut module = Module {
         project,
@@ -119,7 +131,7 @@ pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -
     for event in &launches.unseen {
         module.note(event.site, Outcome::Not("kernel out of sight"));
     }
-    module.finish(launches)
+    module
 }
 
 impl Module<'_> {
@@ -252,7 +264,19 @@ impl Module<'_> {
         Ok(to_the_end)
     }
 
-    fn finish(mut self, launches: &ModuleLaunches<'_>) -> ModuleRuns {
+    /// What became of a launch: the best of all ways that lead to it.
+    pub(super) fn outcome(&self, site: Site) -> Outcome {
+        match self.outcomes.get(&site).copied().unwrap_or_default() {
+            Outcomes { facts: true, .. } => Outcome::Facts,
+            Outcomes { first_block: true, .. } => Outcome::FirstBlock,
+            Outcomes { assumed: true, .. } => Outcome::Assumed,
+            Outcomes { guessed: true, .. } => Outcome::Guessed,
+            Outcomes { not, .. } => Outcome::Not(not.unwrap_or("not reached")),
+        }
+    }
+
+    fn finish(mut self, launches: &ModuleLaunches<'_>, accounts: bool) -> ModuleRuns {
+        let accounts = if accounts { self.accounts(launches) } else { Vec::new() };
         let summaries = self.summaries(launches);
         let mut all = Vec::new();
         let mut codes = Vec::new();
@@ -286,7 +310,7 @@ impl Module<'_> {
             }
         }
         let defects = defects(self.project, &all, &codes);
-        ModuleRuns { runs: all, defects, counts: self.counts, summaries }
+        ModuleRuns { runs: all, defects, counts: self.counts, accounts, summaries }
     }
 }
 

@@ -8,6 +8,7 @@
 //! happens is sure. Only where that leaves something open is it executed again with one stated assignment; what that
 //! shows beyond the first is *likely*, and names the assignment.
 
+mod account;
 mod binding;
 mod choose;
 mod collect;
@@ -16,17 +17,20 @@ pub mod defects;
 mod execute;
 mod guess;
 mod numbers;
+mod origin;
 mod repetitions;
 mod solve;
 mod summaries;
 mod uniform;
 mod unlaunched;
 
+pub use account::{AccessAccount, Blindness, KernelAccount, LaunchAccount};
 pub use collect::{ModuleLaunches, collect};
 pub use counts::Counts;
 pub use cudalint_kernel::readings::Unguarded;
+pub use cudalint_kernel::readings::absence;
 pub use cudalint_kernel::report;
-pub use execute::{ModuleRuns, execute};
+pub use execute::{ModuleRuns, execute, execute_with_accounts};
 pub use summaries::hand_out;
 pub use uniform::whole;
 

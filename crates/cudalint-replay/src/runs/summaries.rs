@@ -50,6 +50,7 @@ pub fn hand_out(facts: &mut [Facts], runs: Vec<ModuleRuns>) {
         facts.runs = runs.runs;
         facts.defects = runs.defects;
         facts.run_counts = runs.counts;
+        facts.accounts = runs.accounts;
         summaries.push(runs.summaries);
     }
     for event in facts.iter_mut().flat_map(|facts| &mut facts.events) {

@@ -1,0 +1,203 @@
+//! What each kernel was checked for and how: for `cudalint coverage`.
+
+use super::binding::Binding;
+use super::collect::{ModuleLaunches, Seen};
+use super::execute::{Module, Outcome};
+use super::origin;
+use super::{Basis, KernelRun};
+use crate::facts::Site;
+use cudalint_kernel::Code;
+use cudalint_kernel::readings::absence::{Absence, absence};
+use cudalint_kernel::readings::blind::{self, Why};
+use cudalint_program::ir::FunctionId;
+
+/// Most causes that are told of one kernel.
+const MAX_CAUSES: usize = 24;
+
+/// What became of one launch, at its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchAccount {
+    /// The launch.
+    pub site: Site,
+    /// What its best execution rests on; `None` where it was not executed.
+    pub basis: Option<Basis>,
+    /// Why it was not executed with facts, in words.
+    pub cause: String,
+}
+
+/// An access to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessAccount {
+    /// The access.
+    pub site: Site,
+    /// Whether its address was known each time; `None` where no execution came by.
+    pub known: Option<bool>,
+}
+
+/// Something that could not be followed, in words at its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blindness {
+    /// The place.
+    pub site: Site,
+    /// The cause.
+    pub cause: String,
+}
+
+/// What one kernel was checked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelAccount {
+    /// The kernel.
+    pub kernel: FunctionId,
+    /// Its name, with the template arguments of its first execution.
+    pub name: String,
+    /// Where it is named.
+    pub site: Site,
+    /// Its launches, in the order of their places.
+    pub launches: Vec<LaunchAccount>,
+    /// What its best execution rests on; `None` where it was not executed.
+    pub basis: Option<Basis>,
+    /// Its accesses to memory, those of device functions that it calls included.
+    pub accesses: Vec<AccessAccount>,
+    /// What could not be followed.
+    pub causes: Vec<Blindness>,
+    /// What surely does not happen in any launch.
+    pub absence: Absence,
+}
+
+impl Module<'_> {
+    pub(super) fn accounts(&mut self, launches: &ModuleLaunches<'_>) -> Vec<KernelAccount> {
+        launches.kernels.iter().filter_map(|(kernel, seen)| self.account(*kernel, seen)).collect()
+    }
+
+    fn account(&mut self, kernel: FunctionId, seen: &[Seen<'_>]) -> Option<KernelAccount> {
+        let function = self.project.function_at(self.id, kernel)?;
+        let runs: Vec<KernelRun> = self.runs.get(&kernel).into_iter().flatten().map(|(_, run)| run.clone()).collect();
+        let binding = match (self.runs.get(&kernel).and_then(|all| all.first()), seen.first()) {
+            (Some((binding, _)), _) => binding.clone(),
+            (None, Some(seen)) => Binding::of(seen.fact),
+            (None, None) => self.instance(kernel, function),
+        };
+        let fits = function.python.is_some() == binding.python.is_some();
+        let code = if fits { self.code(kernel, &binding) } else { None };
+        let site = Site { module: self.id, span: function.name_span };
+        let mut accesses: Vec<AccessAccount> = code
+            .iter()
+            .flat_map(|code| blind::accesses(code))
+            .map(|site| AccessAccount { site, known: None })
+            .collect();
+        let mut causes: Vec<Blindness> = Vec::new();
+        for (place, known) in runs.iter().flat_map(|run| &run.report.coverage.places) {
+            match accesses.iter_mut().find(|access| access.site == *place) {
+                Some(access) => access.known = Some(access.known == Some(true) || *known),
+                None => accesses.push(AccessAccount { site: *place, known: Some(*known) }),
+            }
+        }
+        accesses.sort_unstable_by_key(|access| access.site);
+        if let Some(code) = &code {
+            for access in accesses.iter().filter(|access| access.known == Some(false)) {
+                self.blindness(code, access.site, &runs, seen, &mut causes);
+            }
+        } else {
+            causes.push(Blindness { site, cause: "the kernel is not understood".to_owned() });
+        }
+        for run in &runs {
+            for (cause, _) in &run.report.coverage.causes {
+                if !matches!(*cause, "index not known" | "pointer not known") {
+                    causes.push(Blindness { site, cause: (*cause).to_owned() });
+                }
+            }
+        }
+        let mut kept: Vec<Blindness> = Vec::new();
+        causes.into_iter().for_each(|cause| {
+            if !kept.contains(&cause) && kept.len() < MAX_CAUSES {
+                kept.push(cause);
+            }
+        });
+        let mut blocks: Vec<[u32; 3]> = Vec::new();
+        for run in runs.iter().filter(|run| run.launch.is_some()) {
+            if !blocks.contains(&run.block) {
+                blocks.push(run.block);
+            }
+        }
+        Some(KernelAccount {
+            kernel,
+            name: runs.first().map_or_else(|| function.name.to_string(), |run| run.name.clone()),
+            site,
+            launches: self.launches_of(seen),
+            basis: runs.iter().map(|run| run.basis).max(),
+            accesses,
+            causes: kept,
+            absence: code.map(|code| absence(&code, &blocks)).unwrap_or_default(),
+        })
+    }
+
+    fn launches_of(&self, seen: &[Seen<'_>]) -> Vec<LaunchAccount> {
+        let mut all: Vec<LaunchAccount> = Vec::new();
+        for one in seen {
+            let site = one.event.site;
+            if all.iter().any(|known| known.site == site) {
+                continue;
+            }
+            let outcome = self.outcome(site);
+            let basis = match outcome {
+                Outcome::Facts => Some(Basis::Facts),
+                Outcome::FirstBlock => Some(Basis::FirstBlock),
+                Outcome::Assumed => Some(Basis::Assumption),
+                Outcome::Guessed => Some(Basis::GuessedBlock),
+                Outcome::Not(_) => None,
+            };
+            let cause = match outcome {
+                Outcome::Facts => String::new(),
+                Outcome::Not(cause) if !matches!(cause, "block not known" | "grid not known") => cause.to_owned(),
+                _ => origin::of_launch(self.project, one.event, one.fact).unwrap_or_else(|| match outcome {
+                    Outcome::Not(cause) => cause.to_owned(),
+                    _ => String::new(),
+                }),
+            };
+            all.push(LaunchAccount { site, basis, cause });
+        }
+        all.sort_by_key(|launch| launch.site);
+        all
+    }
+
+    /// Why the address of an access is not known, in words.
+    fn blindness(&self, code: &Code, access: Site, runs: &[KernelRun], seen: &[Seen<'_>], causes: &mut Vec<Blindness>) {
+        let text = |site: Site| origin::short(self.project.text(site.module, site.span));
+        let before = causes.len();
+        let reasons = blind::why(code, access);
+        for reason in &reasons {
+            let (site, cause) = match reason {
+                Why::Memory(site) => (*site, format!("`{}` is read from memory", text(*site))),
+                Why::Call(site) => (*site, format!("`{}` calls a function that is out of sight", text(*site))),
+                Why::NotUnderstood(site) => (*site, format!("`{}` is not understood", text(*site))),
+                Why::Atomic(site) => (*site, format!("`{}` returns what other threads have left", text(*site))),
+                Why::OtherThread(site) => (*site, format!("`{}` comes from other threads", text(*site))),
+                Why::Parameter(number) => {
+                    let Some(parameter) =
+                        code.functions.first().and_then(|kernel| kernel.variables.raw.get(*number as usize))
+                    else {
+                        continue;
+                    };
+                    let name = &parameter.name;
+                    let known = runs.iter().any(|run| {
+                        run.bindings.iter().any(|(bound, _)| bound == name)
+                            || run.buffers.iter().any(|buffer| buffer.parameter == *name)
+                    });
+                    if known || name.is_empty() {
+                        continue;
+                    }
+                    let cause = match seen.first() {
+                        Some(one) => origin::of_argument(self.project, one.event, one.fact, *number as usize)
+                            .unwrap_or_else(|| format!("what parameter `{name}` is given is not known")),
+                        None => format!("`{name}` is a parameter, and no launch is in sight"),
+                    };
+                    (access, cause)
+                }
+            };
+            causes.push(Blindness { site, cause });
+        }
+        if causes.len() == before {
+            causes.push(Blindness { site: access, cause: format!("the address of `{}` is not known", text(access)) });
+        }
+    }
+}
