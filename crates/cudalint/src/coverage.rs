@@ -6,7 +6,8 @@ use crate::{check, out};
 use cudalint_engine::accounts::{self, Absence, Basis, Extent, KernelAccount, Says, Shape};
 use cudalint_engine::{Engine, ModuleContext};
 use cudalint_findings::coverage::{
-    Absent, AbsentKind, Accesses, At, Blocks, Cause, Document, Executed, Kernel, Launch, Line, Open, Seen, page, table,
+    Absent, AbsentKind, Accesses, At, Blocks, Cause, Document, Elements, Executed, Kernel, Launch, Line, Open, Seen,
+    page, table,
 };
 use cudalint_findings::{Place, Sources};
 use std::sync::{Arc, Mutex};
@@ -130,10 +131,14 @@ fn absence(absence: &Absence, at: &mut impl FnMut(accounts::Site) -> At) -> (Vec
                 None,
                 format!("accesses to `{}` stay within, for {}", it.name, blocks.words()),
             ),
-            Says::Within(Extent::Elements(count)) => (
+            Says::Within(Extent::Elements(count, bytes)) => (
                 AbsentKind::OutOfBounds,
-                Some(count.clone()),
-                format!("accesses to `{}` stay within an array of `{count}` elements, for {}", it.name, blocks.words()),
+                Some(Elements { count: count.clone(), bytes: *bytes }),
+                format!(
+                    "accesses to `{}` stay within an array of `{count}` elements of {bytes} bytes, for {}",
+                    it.name,
+                    blocks.words()
+                ),
             ),
         };
         Absent { kind, object: it.name.clone(), at: at(it.site), elements, blocks, message }

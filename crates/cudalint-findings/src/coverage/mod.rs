@@ -141,13 +141,22 @@ pub struct Absent {
     pub object: String,
     /// Its declaration.
     pub at: At,
-    /// The size that memory is taken to have, in the source's names; absent where it is as declared.
+    /// The size that memory is taken to have; absent where it is as declared.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub elements: Option<String>,
+    pub elements: Option<Elements>,
     /// For which blocks.
     pub blocks: Blocks,
     /// The statement, in words.
     pub message: String,
+}
+
+/// A size of memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Elements {
+    /// How many elements, in the names of the source.
+    pub count: String,
+    /// Bytes of one, as the kernel accesses it.
+    pub bytes: u32,
 }
 
 /// Kinds of statements of absence.

@@ -38,7 +38,7 @@ fn shown(absence: &Absence) -> Vec<String> {
         .map(|it| match &it.says {
             Says::NoRace => format!("{} no race, {}", it.name, blocks(&it.blocks)),
             Says::Within(Extent::Declared) => format!("{} within, {}", it.name, blocks(&it.blocks)),
-            Says::Within(Extent::Elements(count)) => format!("{} within {count}, {}", it.name, blocks(&it.blocks)),
+            Says::Within(Extent::Elements(count, _)) => format!("{} within {count}, {}", it.name, blocks(&it.blocks)),
         })
         .collect();
     all.extend(absence.open.iter().map(|(name, refusal)| format!("{name}: {}", refusal.cause)));

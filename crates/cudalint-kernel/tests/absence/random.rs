@@ -72,7 +72,7 @@ fn contradictions(code: &Code, absence: &Absence, random: &mut Random, tally: &m
                     tally.outside_seen += 1;
                     let stated = |extent: &Extent| match (extent, object.kind) {
                         (Extent::Declared, ObjectKind::Shared) => true,
-                        (Extent::Elements(size), ObjectKind::Buffer(number)) => {
+                        (Extent::Elements(size, 8), ObjectKind::Buffer(number)) => {
                             let needed = match size.as_str() {
                                 "n" => n,
                                 "n * n" => n * n,

@@ -42,8 +42,8 @@ pub enum Says {
 pub enum Extent {
     /// As it is declared, or as the array's extents say.
     Declared,
-    /// So many elements: a parameter or a product, in the names of the source.
-    Elements(String),
+    /// So many elements of so many bytes: a parameter or a product, in the names of the source.
+    Elements(String, u32),
 }
 
 /// What is shown of a kernel.
@@ -249,7 +249,11 @@ fn parameters(code: &Code, launched: &[[u32; 3]], statements: &mut Vec<Statement
                 let mut again = Walker::new(code, &shape, &used);
                 again.compares = false;
                 if again.kernel().is_ok() && !again.doubtful.contains_key(&base) && holds(&mut again, base, &extent) {
-                    let says = Says::Within(extent.says);
+                    let element = walker.accesses.iter().find(|it| it.base == base).map_or(0, |it| it.element);
+                    let says = Says::Within(match extent.says {
+                        Extent::Elements(count, _) => Extent::Elements(count, element),
+                        declared @ Extent::Declared => declared,
+                    });
                     statements.push(statement(code, base, says, shape));
                     break;
                 }
@@ -309,18 +313,18 @@ fn extents(code: &Code, pointer: VariableId, counts: &[VariableId]) -> Vec<(Cand
         return all;
     }
     for first in counts {
-        let says = Extent::Elements(name(first).to_owned());
+        let says = Extent::Elements(name(first).to_owned(), 0);
         all.push((Candidate { factors: vec![*first], grid: false, block: false, says }, vec![*first]));
     }
     for (place, first) in counts.iter().enumerate() {
         for second in counts.get(place..).unwrap_or_default() {
-            let says = Extent::Elements(format!("{} * {}", name(first), name(second)));
+            let says = Extent::Elements(format!("{} * {}", name(first), name(second)), 0);
             let used = vec![*first, *second];
             all.push((Candidate { factors: used.clone(), grid: false, block: false, says }, used));
         }
     }
     for (block, says) in [(false, "gridDim.x"), (true, "gridDim.x * blockDim.x")] {
-        let says = Extent::Elements(says.to_owned());
+        let says = Extent::Elements(says.to_owned(), 0);
         all.push((Candidate { factors: Vec::new(), grid: true, block, says }, Vec::new()));
     }
     all

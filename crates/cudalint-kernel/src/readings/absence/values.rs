@@ -92,6 +92,16 @@ impl Walker<'_> {
         Value::Number(Sum::symbol(self.symbols.add(nature)))
     }
 
+    /// The same for a thread by itself, where others may have it from another round: only where it leads is kept.
+    pub fn apart(&mut self, value: &Value) -> Value {
+        match value {
+            Value::Number(_) => self.own(),
+            Value::Address(base, _) => Value::Address(*base, Sum::symbol(self.symbols.add(Nature::OWN))),
+            Value::Truth(_) => Value::Truth(Rc::new(Truth { yes: Vec::new(), no: Vec::new(), nature: Nature::OWN })),
+            Value::Parts(parts) => Value::Parts(Rc::new(parts.iter().map(|part| self.apart(part)).collect())),
+        }
+    }
+
     /// Anything, for each thread by itself.
     pub fn own(&mut self) -> Value {
         self.fresh(Nature::OWN)

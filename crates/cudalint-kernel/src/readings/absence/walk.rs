@@ -304,7 +304,11 @@ impl<'c> Walker<'c> {
                 {
                     return Err(Refusal { cause: "threads leave a function apart that has a barrier", site });
                 }
-                let value = value.map(|value| self.eval(value, &mut state)).transpose()?;
+                let mut value = value.map(|value| self.eval(value, &mut state)).transpose()?;
+                // Threads may return in different rounds of a loop.
+                if let Some(known) = value.as_ref().filter(|known| self.free > 0 && self.nature(known).own) {
+                    value = Some(self.apart(known));
+                }
                 Ok(Flow { returns: vec![(state, value)], ..Flow::default() })
             }
             Stmt::Opaque { .. } => Err(Refusal { cause: "a statement that is not understood", site }),
