@@ -64,6 +64,17 @@ pub struct KernelAccount {
     pub absence: Absence,
 }
 
+/// What an execution could not follow, for who reads it.
+fn words(cause: &'static str) -> &'static str {
+    match cause {
+        "long loop" => "a loop was not followed to its last round",
+        "budget spent" => "the budget of one execution was spent",
+        "calls too deep" => "calls were not followed to their depth",
+        "call out of sight" => "a function is called that is out of sight",
+        other => other,
+    }
+}
+
 impl Module<'_> {
     pub(super) fn accounts(&mut self, launches: &ModuleLaunches<'_>) -> Vec<KernelAccount> {
         launches.kernels.iter().filter_map(|(kernel, seen)| self.account(*kernel, seen)).collect()
@@ -103,16 +114,16 @@ impl Module<'_> {
         for run in &runs {
             for (cause, _) in &run.report.coverage.causes {
                 if !matches!(*cause, "index not known" | "pointer not known") {
-                    causes.push(Blindness { site, cause: (*cause).to_owned() });
+                    causes.push(Blindness { site, cause: words(cause).to_owned() });
                 }
             }
         }
         let mut kept: Vec<Blindness> = Vec::new();
-        causes.into_iter().for_each(|cause| {
+        for cause in causes {
             if !kept.contains(&cause) && kept.len() < MAX_CAUSES {
                 kept.push(cause);
             }
-        });
+        }
         let mut blocks: Vec<[u32; 3]> = Vec::new();
         for run in runs.iter().filter(|run| run.launch.is_some()) {
             if !blocks.contains(&run.block) {
