@@ -1,7 +1,7 @@
 //! Executes the launches of one module's kernels, those that rest on facts first, within a budget that grows with the
 //! file.
 
-use super::account::KernelAccount;
+use super::accounts::KernelAccount;
 use super::binding::{Binding, Summaries};
 use super::choose::{Assignment, assignments, is_loose};
 use super::collect::{ModuleLaunches, Seen};

@@ -9,6 +9,7 @@
 //! shows beyond the first is *likely*, and names the assignment.
 
 mod account;
+mod accounts;
 mod binding;
 mod choose;
 mod collect;
@@ -24,7 +25,7 @@ mod summaries;
 mod uniform;
 mod unlaunched;
 
-pub use account::{AccessAccount, Blindness, KernelAccount, LaunchAccount};
+pub use accounts::{AccessAccount, Blindness, KernelAccount, LaunchAccount};
 pub use collect::{ModuleLaunches, collect};
 pub use counts::Counts;
 pub use cudalint_kernel::readings::Unguarded;
