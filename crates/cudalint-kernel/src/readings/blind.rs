@@ -1,7 +1,7 @@
 //! Where the address of an access comes from: what an execution that does not know it would have to know.
 
 use super::source::{Source, accessed};
-use crate::code::{Code, Effect, Expr, ExprId, Function, Intrinsic, Item, Place, Stmt, VariableId};
+use crate::code::{Builtin, Code, Effect, Expr, ExprId, Function, Intrinsic, Item, Place, Stmt, VariableId};
 use crate::report::Site;
 
 /// How far definitions are followed.
@@ -24,6 +24,10 @@ pub enum Why {
     OtherThread(Site),
     /// A parameter of the kernel's code, by its number.
     Parameter(u32),
+    /// How many blocks there are.
+    Grid(Site),
+    /// Which of several values a variable has there: what decides that is not an operand.
+    Choice(Site),
 }
 
 /// The places of all accesses to memory in a kernel and its callees, in order, each once.
@@ -61,14 +65,18 @@ pub fn why(code: &Code, access: Site) -> Vec<Why> {
         let site = code.expr(id).site;
         let one = match &code.expr(id).kind {
             Expr::Read(Place::Register { variable, .. }) => {
+                let mut choice = None;
                 if !seen.contains(variable) {
                     seen.push(*variable);
-                    open.extend(values(code, source.function, *variable).into_iter().map(|value| (value, depth + 1)));
+                    let values = values(code, source.function, *variable);
+                    choice = (values.len() > 1).then_some(Why::Choice(site));
+                    open.extend(values.into_iter().map(|value| (value, depth + 1)));
                 }
                 let given = variable.0 < source.function.parameters && kernel;
-                given.then_some(Why::Parameter(variable.0))
+                if given { Some(Why::Parameter(variable.0)) } else { choice }
             }
             Expr::Read(Place::Memory { .. }) | Expr::Intrinsic(Intrinsic::LoadCached, _) => Some(Why::Memory(site)),
+            Expr::Builtin(Builtin::GridDim(_)) => Some(Why::Grid(site)),
             Expr::Opaque { effect: Effect::Call { .. }, .. } => Some(Why::Call(site)),
             Expr::Opaque { effect: Effect::Pure(_), children } => {
                 open.extend(children.iter().map(|child| (*child, depth + 1)));

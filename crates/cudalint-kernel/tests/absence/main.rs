@@ -104,7 +104,9 @@ fn a_barrier_parts_what_stands_before_it_from_what_stands_behind() {
     races(&kernel("if (n > 3) __syncthreads(); else __syncthreads();"), "s no race, any1");
     races(&kernel("if (t > 3) __syncthreads();"), APART);
     races(&kernel("if (t > n) return;\n__syncthreads();"), "s no race, any1");
-    races(&kernel("helper();"), "s: something that is not understood");
+    races(&kernel("helper();"), SAME);
+    races(&kernel("helper(s);"), "s: a call that is out of sight");
+    races(&kernel("helper(n); __syncthreads();"), "s no race, any1");
 }
 
 #[test]
@@ -194,7 +196,8 @@ fn what_is_not_followed_ends_in_no_statement() {
     races(&kernel("f(s + 1); f(s);"), SAME);
     races(&kernel("f(s + 1); __syncthreads(); f(s);"), "s no race, any1");
     races(&kernel("g(s); where[3] = 2;"), "s: addresses of shared memory are kept in memory");
-    races(&kernel("s[t] = 1; h(s);"), "s: something that is not understood");
+    races(&kernel("s[t] = 1; h(s);"), "s: a call that is out of sight");
+    races(&kernel("s[t] = 1; n = NAME;"), "s: name out of sight");
     races(&kernel("atomicAdd(&s[0], 1);"), "s no race, any1");
     races(&kernel("atomicAdd(&s[0], 1); s[t + 1] = 2;"), "s no race, any1");
     races(&kernel("atomicAdd(&s[0], 1); s[t] = 2;"), SAME);

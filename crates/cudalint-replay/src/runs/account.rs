@@ -126,6 +126,8 @@ impl Module<'_> {
     fn blindness(&self, code: &Code, access: Site, runs: &[KernelRun], seen: &[Seen<'_>], causes: &mut Vec<Blindness>) {
         let text = |site: Site| origin::short(self.project.text(site.module, site.span));
         let before = causes.len();
+        let grid_known = runs.iter().any(|run| run.grid_known);
+        let cut = |cause: &str| runs.iter().any(|run| run.report.coverage.causes.iter().any(|(it, _)| *it == cause));
         let reasons = blind::why(code, access);
         for reason in &reasons {
             let (site, cause) = match reason {
@@ -134,6 +136,10 @@ impl Module<'_> {
                 Why::NotUnderstood(site) => (*site, format!("`{}` is not understood", text(*site))),
                 Why::Atomic(site) => (*site, format!("`{}` returns what other threads have left", text(*site))),
                 Why::OtherThread(site) => (*site, format!("`{}` comes from other threads", text(*site))),
+                Why::Grid(_) if grid_known => continue,
+                Why::Grid(site) => (*site, format!("`{}` is not known", text(*site))),
+                // Said where nothing else is found.
+                Why::Choice(_) => continue,
                 Why::Parameter(number) => {
                     let Some(parameter) =
                         code.functions.first().and_then(|kernel| kernel.variables.raw.get(*number as usize))
@@ -155,6 +161,19 @@ impl Module<'_> {
                     };
                     (access, cause)
                 }
+            };
+            causes.push(Blindness { site, cause });
+        }
+        if causes.len() > before {
+            return;
+        }
+        let choices =
+            reasons.iter().filter_map(|reason| if let Why::Choice(site) = reason { Some(*site) } else { None });
+        for site in choices.take(1) {
+            let cause = if cut("long loop") || cut("budget spent") {
+                format!("`{}` changes in a loop that was not followed to its last round", text(site))
+            } else {
+                format!("which value `{}` has hangs on conditions that nobody knows", text(site))
             };
             causes.push(Blindness { site, cause });
         }

@@ -60,8 +60,14 @@ pub fn absence(code: &Code, launched: &[[u32; 3]]) -> Absence {
     let mut found = Absence::default();
     let Some(kernel) = code.functions.first() else { return found };
     let shared: Vec<Base> = shared_bases(code);
-    if code.damaged || code.hidden_shared || !code.gaps.is_empty() {
-        let cause = if code.damaged { "a part of it could not be read" } else { "something that is not understood" };
+    // What calls out of sight may do stands where they are.
+    let gap = code.gaps.iter().map(|(gap, _)| *gap).find(|gap| *gap != "call out of sight");
+    if code.damaged || code.hidden_shared || gap.is_some() {
+        let cause = match gap {
+            _ if code.damaged => "a part of it could not be read",
+            _ if code.hidden_shared => "assembly that declares shared memory",
+            gap => gap.unwrap_or("something that is not understood"),
+        };
         found.open = shared.iter().map(|base| (name(code, *base), Refusal { cause, site: kernel.site })).collect();
         return found;
     }
