@@ -72,7 +72,7 @@ impl Reader<'_> {
                     let values = self.values(*local);
                     if values.is_empty() && local.index() < self.function.param_count as usize {
                         return Some(format!(
-                            "`{}` is a parameter of `{}`, and no call in sight gives it a value",
+                            "`{}` is a parameter of `{}`, and no call in sight gives a number for it that is known",
                             self.name(*local),
                             self.function.name
                         ));
