@@ -107,11 +107,10 @@ fn may_call_virtual(
     let mut looked_at = 0;
     while let Some((of, record)) = classes.pop() {
         looked_at += 1;
-        let class = project.source(of).get(record.span.start as usize..record.span.end as usize).unwrap_or_default();
-        virtuals.extend(
-            class.match_indices("virtual").filter_map(|(at, word)| called_names(class.get(at + word.len()..)?).next()),
-        );
-        virtuals.extend(class.match_indices("override").filter_map(|(at, _)| called_names(class.get(..at)?).last()));
+        if record.virtual_methods.iter().any(|name| name.is_empty()) {
+            return true;
+        }
+        virtuals.extend(record.virtual_methods.iter().map(Name::as_str));
         for base in &record.bases {
             let Some(Type::Named { path, .. }) = project.module(of).types.get(*base) else { return true };
             let Some(base) = project.record(of, &record.scope, path) else { return true };
@@ -142,7 +141,7 @@ fn is_handed_on(text: &str, name: &str) -> bool {
 
 fn record_fault(project: &Project, id: ModuleId, record: &Record) -> Option<ParameterFaultKind> {
     let module = project.module(id);
-    if record.has_virtual_method {
+    if !record.virtual_methods.is_empty() {
         return Some(ParameterFaultKind::Virtual { class: Site { module: id, span: record.span } });
     }
     let methods = || {

@@ -7,9 +7,8 @@ use super::state::Lowerer;
 use super::state::Meaning;
 use crate::ir::{Enumerator, Expr, ExprId, Path, Record, Space, Specialization, Type, TypeId, Variable};
 use crate::name::Name;
-use cudalint_syntax::Node;
-use cudalint_syntax::Span;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+use cudalint_syntax::{Node, Span, called_names};
 
 /// Longest attributes behind a record's body.
 const MAX_ATTRIBUTES: usize = 80;
@@ -107,7 +106,7 @@ impl Lowerer<'_> {
             fields: Vec::new(),
             is_union: cuda_kind(node) == CudaKind::UnionSpecifier,
             has_virtual: false,
-            has_virtual_method: false,
+            virtual_methods: Vec::new(),
             align,
             defined: true,
             specializes: specialized.then(|| Specialization { template: plain_name.clone(), args: own_args }),
@@ -160,11 +159,8 @@ impl Lowerer<'_> {
             match cuda_kind(member) {
                 CudaKind::FieldDeclaration => self.field(s, member, index),
                 CudaKind::FunctionDefinition | CudaKind::Declaration | CudaKind::TemplateDeclaration => {
-                    if is_virtual(s, member)
-                        && let Some(record) = self.module.records.get_mut(index)
-                    {
-                        record.has_virtual = true;
-                        record.has_virtual_method |= !is_destructor(s, member);
+                    if is_virtual(s, member) {
+                        self.note_virtual(s, member, index);
                     }
                     self.member_item(s, member);
                 }
@@ -173,14 +169,23 @@ impl Lowerer<'_> {
         }
     }
 
+    /// A virtual member function of a record.
+    fn note_virtual(&mut self, s: Src<'_>, node: Node<'_>, index: usize) {
+        let head = s.text(node).split('{').next().unwrap_or_default();
+        let name = called_names(head).next().unwrap_or_default();
+        let name = self.name(name);
+        let Some(record) = self.module.records.get_mut(index) else { return };
+        record.has_virtual = true;
+        if !is_destructor(s, node) {
+            record.virtual_methods.push(name);
+        }
+    }
+
     fn field<'t>(&mut self, s: Src<'t>, node: Node<'t>, index: usize) {
         let parts = Parts::of(s, node);
         let storage = self.storage(s, &parts);
-        if storage.is_virtual
-            && let Some(record) = self.module.records.get_mut(index)
-        {
-            record.has_virtual = true;
-            record.has_virtual_method |= !is_destructor(s, node);
+        if storage.is_virtual {
+            self.note_virtual(s, node, index);
         }
         let Some(specifier) = parts.ty else { return };
         let declarators = &parts.declarators;

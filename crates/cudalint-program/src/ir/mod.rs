@@ -449,8 +449,8 @@ pub struct Record {
     pub is_union: bool,
     /// Whether any member function is virtual.
     pub has_virtual: bool,
-    /// Whether one that is not the destructor is.
-    pub has_virtual_method: bool,
+    /// Names of its virtual functions, without the destructor; an empty one stands for a name that was not understood.
+    pub virtual_methods: Vec<Name>,
     /// `__align__(n)` or `alignas(n)`.
     pub align: Option<ExprId>,
     /// Whether a body was seen; a declaration has none.

@@ -242,7 +242,7 @@ impl<'t> Lowerer<'t> {
             fields: Vec::new(),
             is_union: false,
             has_virtual: false,
-            has_virtual_method: false,
+            virtual_methods: Vec::new(),
             align: None,
             defined: true,
             specializes: None,
