@@ -302,7 +302,7 @@ impl<'p> Walker<'p> {
 
     /// The object in front of `.name`, of which that field is read, and nothing else. A reference that is bound to the field reads nothing.
     fn read_part(&mut self, whole: ExprId, base: ExprId, name: &Name) -> (Place, Ty) {
-        let around = std::mem::replace(&mut self.bound_argument, Some(base));
+        let around = self.bound_argument.replace(base);
         self.held_access = None;
         let found = self.place(base, Access::Read);
         self.bound_argument = around;
