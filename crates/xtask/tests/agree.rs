@@ -41,7 +41,7 @@ fn a_program_that_is_read_as_another_one_is_told() {
     let Some(toolkit) = toolkit() else { return };
     let (agreed, said) = agree(&toolkit, &["--misread", "COUNT=900"]);
     assert!(!agreed, "{said}");
-    assert!(said.contains("program.cu:26: bytes: allocate 12000 bytes"), "{said}");
-    assert!(said.contains("program.cu:29: bytes: set 12000 bytes"), "{said}");
-    assert!(said.contains("program.cu:31: grid: launch <<<24 x 1 x 1, 128 x 1 x 1, 64>>>"), "{said}");
+    assert!(said.contains("program.cu:26: bytes 12000, not 10800: allocate 12000 bytes"), "{said}");
+    assert!(said.contains("program.cu:29: bytes 12000, not 10800: set 12000 bytes"), "{said}");
+    assert!(said.contains("program.cu:31: grid 24, not 22: launch <<<24 x 1 x 1, 128 x 1 x 1, 64>>>"), "{said}");
 }

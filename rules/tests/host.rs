@@ -1,0 +1,74 @@
+//! What host code does with what lies on the device: what it reads, and what it launches.
+#![allow(clippy::panic)]
+
+use cudalint_engine::Engine;
+use cudalint_findings::Finding;
+
+/// Findings of a rule in a text.
+fn of(rule: &str, text: &str) -> Vec<Finding> {
+    let engine = Engine::new(cudalint_rules::RULES);
+    match engine.lint_texts(&[("example.cu".to_owned(), text)], None) {
+        Ok(all) => all.into_iter().filter(|finding| finding.rule.name == rule).collect(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Naming an object on the device reads nothing: a reference, an address, a part that is an array.
+#[test]
+fn what_host_code_only_names_is_not_read() {
+    let body = |statements: &str| {
+        format!(
+            "#include <functional>
+#include <memory>
+struct Inner {{ int n; float values[4]; }};
+struct Part {{ int a; float values[4]; Inner inner; void set(int); }};
+struct Holder {{ Part &part; Holder(Part &x) : part(x) {{}} }};
+void take(Part &part);
+void take_value(const float &value);
+void by_value(float value);
+void by_pointer(const float *values);
+template <typename... A> void all(A &&...a) {{ take(std::forward<A>(a)...); }}
+Part &same(Part *part) {{ return *part; }}
+void run() {{
+    Part *d;
+    if (cudaMalloc((void **)&d, sizeof(Part)) != cudaSuccess) return;
+    {statements}
+}}
+"
+        )
+    };
+    for statements in [
+        "take(*d); take_value(d->values[1]); take_value((*d).values[2]); take_value(d[0].inner.values[1]);",
+        "auto &part = *d; take(part); Part &other = d[1]; take(other);",
+        "float *values = d->values; by_pointer(d->inner.values); by_pointer(&d->values[2]); by_pointer((*d).values);",
+        "auto r = std::ref(*d); auto *p = std::addressof(*d); all(*d); take(same(d)); d->set(1); (*d).set(2);",
+        "Holder holder(*d); Holder braces{*d}; auto owned = std::make_unique<Holder>(*d);",
+        "auto local = [&](Part &part) { take(part); }; local(*d); auto size = sizeof(*d) + sizeof(d->values);",
+    ] {
+        assert_eq!(of("wrong-address-space", &body(statements)).len(), 0, "{statements}");
+    }
+    for statements in [
+        "int a = d->a;",
+        "int n = d->inner.n;",
+        "int n = (*d).inner.n + 1;",
+        "by_value(d->values[1]);",
+        "float x = d->values[1];",
+        "Part copy = *d;",
+        "d->a = 1;",
+        "d[0].inner.n = 1;",
+        "if (d[1].a > 0) take(*d);",
+    ] {
+        assert_eq!(of("wrong-address-space", &body(statements)).len(), 1, "{statements}");
+    }
+}
+
+#[test]
+fn a_launch_that_several_rounds_make_too_large_is_one_mistake() {
+    let text = "__global__ void add(float *p, int n) { if (threadIdx.x < n) p[threadIdx.x] += 1; }
+void run(float *p) {
+    int blocks[] = {1, 4, 8, 16};
+    for (int i = 0; i < 4; i++) add<<<blocks[i], 100000 / blocks[i]>>>(p, 100);
+}
+";
+    assert_eq!(of("launch-exceeds-device-limit", text).len(), 1);
+}
