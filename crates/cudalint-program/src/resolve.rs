@@ -10,6 +10,7 @@ use crate::scope::Scope;
 use crate::tables::{CROWDED, Table};
 use crate::types::{Ty, TypeEnv};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 fn of<'t>(table: &'t Table, path: &Path) -> &'t [Entry] {
@@ -105,6 +106,29 @@ impl Project {
         left.next().is_none().then_some(*first)
     }
 
+    /// `path` with the namespaces that its first segment is another name of; as written where it is none, or where the
+    /// aliases in sight disagree.
+    fn meant<'p>(&self, from: ModuleId, inside: &Path, path: &'p Path) -> Cow<'p, Path> {
+        let mut path = Cow::Borrowed(path);
+        // An alias may name another one.
+        for _ in 0..4 {
+            let (Some(first), true) = (path.segments.first(), path.segments.len() > 1) else { return path };
+            let Some(entries) = self.tables.namespace_aliases.get(first.as_str()) else { return path };
+            let alias = |entry: &Entry| self.module(entry.module).namespace_aliases.get(entry.index as usize);
+            let name = Path::single(first.clone());
+            let fits = |entry: &&Entry| alias(entry).is_some_and(|it| fit(&it.scope, &name, inside, false).is_some());
+            let fitting: Vec<Entry> = entries.iter().filter(fits).copied().collect();
+            let (near, _) = self.nearest(from, &fitting);
+            let mut targets = near.iter().filter_map(alias).map(|it| &it.target);
+            let Some(target) = targets.next() else { return path };
+            if targets.any(|other| other != target) {
+                return path;
+            }
+            path = Cow::Owned(target.segments.iter().chain(&path.segments[1..]).cloned().collect());
+        }
+        path
+    }
+
     /// A function by its position.
     pub fn function_at(&self, module: ModuleId, function: FunctionId) -> Option<&Function> {
         self.module(module).functions.get(function)
@@ -139,6 +163,7 @@ impl Project {
 
     /// Every function in sight that `path` may mean, whatever its parameters: those of the nearest step.
     pub fn overloads(&self, from: ModuleId, inside: &Path, path: &Path) -> Arc<[(ModuleId, FunctionId)]> {
+        let path = &*self.meant(from, inside, path);
         let find = || {
             let entries = self.fitting_functions(inside, path, Wanted::Any);
             let plain: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
@@ -196,6 +221,7 @@ impl Project {
         args: Option<usize>,
         wanted: Wanted,
     ) -> Option<(ModuleId, FunctionId)> {
+        let path = &*self.meant(from, inside, path);
         let find = || self.find_fitting(from, &self.fitting_functions(inside, path, wanted), args);
         let Some(crowd) = self.crowd(path) else { return find() };
         crowd.function((from, inside, path, args, wanted), find)
@@ -304,6 +330,7 @@ impl Project {
 
     /// The defined record that `path` means; none where a specialization may stand in for it.
     pub fn record(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
+        let path = &*self.meant(from, inside, path);
         let found = self.template(from, inside, path)?;
         let scope = &self.record_at(found)?.scope;
         let specialized = of(&self.tables.specializations, path).iter().any(|entry| {
@@ -315,6 +342,7 @@ impl Project {
 
     /// The defined record or class template that `path` means, whatever specializations there are.
     pub fn template(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
+        let path = &*self.meant(from, inside, path);
         self.single(from, inside, path, of(&self.tables.records, path), |entry| {
             let record = self.record_at(entry).filter(|record| record.defined)?;
             Some((record.scope.clone(), false))
@@ -323,6 +351,7 @@ impl Project {
 
     /// Every specialization in sight of the template that `path` means.
     pub fn specializations(&self, from: ModuleId, inside: &Path, path: &Path) -> Vec<Entry> {
+        let path = &*self.meant(from, inside, path);
         let entries = of(&self.tables.specializations, path);
         if entries.is_empty() {
             return Vec::new();
@@ -351,6 +380,7 @@ impl Project {
 
     /// The `typedef` or `using` that `path` means.
     pub fn alias(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
+        let path = &*self.meant(from, inside, path);
         self.single(from, inside, path, of(&self.tables.aliases, path), |entry| {
             Some((self.alias_at(entry)?.scope.clone(), false))
         })
@@ -363,6 +393,7 @@ impl Project {
 
     /// The enumerator that `path` means, with or without its enum's name.
     pub fn enumerator(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
+        let path = &*self.meant(from, inside, path);
         let qualifier = path.segments.len().checked_sub(2).and_then(|at| path.segments.get(at));
         self.single(from, inside, path, of(&self.tables.enumerators, path), |entry| {
             let enumerator = self.enumerator_at(entry)?;
@@ -376,6 +407,7 @@ impl Project {
 
     /// An enumerator of the enum that `path` means, to tell that it is an enum and of which type.
     pub fn enum_type(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
+        let path = &*self.meant(from, inside, path);
         // One entry for each enumerator: any of them speaks for its enum.
         let mut heads: Vec<Entry> = Vec::new();
         for entry in of(&self.tables.enums, path) {
@@ -397,6 +429,7 @@ impl Project {
 
     /// The variable at namespace scope, or static member, that `path` means; its definition where there is one.
     pub fn global(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
+        let path = &*self.meant(from, inside, path);
         let entries = of(&self.tables.globals, path);
         let scope_of = |entry: Entry| Some((self.global_at(entry)?.scope.clone(), false));
         let is_extern = |entry: &Entry| self.global_at(*entry).is_some_and(|v| v.space == Space::Extern);

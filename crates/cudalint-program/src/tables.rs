@@ -16,6 +16,7 @@ pub(crate) struct Tables {
     /// Specializations of class templates, by the template's name.
     pub(crate) specializations: Table,
     pub(crate) aliases: Table,
+    pub(crate) namespace_aliases: Table,
     pub(crate) enumerators: Table,
     pub(crate) enums: Table,
     pub(crate) globals: Table,
@@ -48,6 +49,7 @@ impl Tables {
             }
         }
         add(&mut self.aliases, id, module.aliases.iter().map(|it| &it.name));
+        add(&mut self.namespace_aliases, id, module.namespace_aliases.iter().map(|it| &it.name));
         add(&mut self.enumerators, id, module.enumerators.iter().map(|it| &it.name));
         add(&mut self.enums, id, module.enumerators.iter().map(|it| &it.of));
         add(&mut self.globals, id, module.globals.iter().map(|it| &it.name));

@@ -157,6 +157,38 @@ void f(int a, int b, int c, int d, float* q, float m[4][16]) {
     ));
 }
 
+/// The grammar reads `void (*f)(Thing) = k` as an assignment to the result of a call.
+#[test]
+fn a_pointer_to_a_function_is_declared() {
+    let text = dump(
+        r"
+struct Thing { int w; };
+__global__ void k(Thing t) {}
+void run(Thing t) { void (*f)(Thing) = k; f<<<1, 32>>>(t); g(*f)(t) = 3; }
+",
+    );
+    assert!(text.contains("let f: function* = k"), "{text}");
+    assert!(text.contains("launch %f"), "{text}");
+}
+
+/// A macro that makes the name of a kernel makes it where it is declared, too.
+#[test]
+fn a_name_that_a_macro_makes() {
+    let text = dump(
+        r"
+#define JOIN(a, b) a##b
+#define NAME(a) get_##a##_kernel
+#define LONG_NAME(a) JOIN(a, _long)
+__global__ void NAME(spd)(float *p) {}
+__global__ void LONG_NAME(spd)(float *p) {}
+__global__ void UNKNOWN(spd)(float *p) {}
+",
+    );
+    assert!(text.contains("global get_spd_kernel(p: f32*)"), "{text}");
+    assert!(text.contains("global spd_long(p: f32*)"), "{text}");
+    assert!(text.contains("global spd(p: f32*)"), "{text}");
+}
+
 /// The grammar reads `(b) && (c)` as a cast of `&(&(c))`.
 #[test]
 fn a_name_in_parentheses_before_and_is_no_cast() {

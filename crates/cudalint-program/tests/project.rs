@@ -57,6 +57,25 @@ fn a_declaration_leads_to_its_definition() {
 }
 
 #[test]
+fn a_namespace_has_other_names() {
+    let files = [
+        (
+            "main.cu",
+            "#include \"k.h\"\nnamespace twice = other;\nnamespace twice = third;\nvoid f() { namespace inner = kk; }\n",
+        ),
+        ("k.h", "namespace aa { namespace kern { __global__ void k(float *p) {} } }\nnamespace kk = aa::kern;\n"),
+        ("lone.cu", "void g();\n"),
+    ];
+    let project = project(&files, &[]);
+    let kernel = |from, name| project.kernel(ModuleId(from), &path(""), &path(name), Some(1)).map(|found| found.0);
+    assert_eq!(kernel(0, "aa::kern::k"), Some(ModuleId(1)));
+    assert_eq!(kernel(0, "kk::k"), Some(ModuleId(1)));
+    assert_eq!(kernel(0, "inner::k"), Some(ModuleId(1)));
+    assert_eq!(kernel(0, "twice::k"), None);
+    assert_eq!(kernel(0, "none::k"), None);
+}
+
+#[test]
 fn overloads_and_specializations_are_not_guessed() {
     let text = "int f(int a) { return 1; }\nint f(float a) { return 2; }\nint f(int a, int b) { return 3; }\n\
                 template<class T> int g(T a) { return 1; }\ntemplate<> int g<float>(float a) { return 2; }\n\

@@ -191,6 +191,7 @@ impl Lowerer<'_> {
                 let text: String = s.text(node).split_whitespace().collect();
                 self.name(&text)
             }
+            CudaKind::TypeIdentifier => self.made_name(s, node).unwrap_or_else(|| self.declared_name(s, node)),
             _ => self.declared_name(s, node),
         };
         let class = qualifiers.last().cloned().or_else(|| self.record_scope());

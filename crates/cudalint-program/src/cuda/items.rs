@@ -4,7 +4,7 @@ use super::fields::{Field, field, parameters_of, statement_expression};
 use super::parts::Parts;
 use super::source::{Src, children};
 use super::state::Lowerer;
-use crate::ir::{Alias, Expr, ExprId, Instantiation, Path, Type, Variable};
+use crate::ir::{Alias, Expr, ExprId, Instantiation, NamespaceAlias, Path, Type, Variable};
 use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{FragmentKind, Node, parse_fragment};
@@ -41,6 +41,7 @@ impl Lowerer<'_> {
             CudaKind::LinkageSpecification => self.linkage(s, node),
             CudaKind::TypeDefinition => self.type_definition(s, node),
             CudaKind::AliasDeclaration => self.alias(s, node, Some(templates)),
+            CudaKind::NamespaceAliasDefinition => self.namespace_alias(s, node),
             CudaKind::TemplateInstantiation => self.instantiation(s, node),
             CudaKind::FriendDeclaration => {
                 for child in children(node) {
@@ -104,6 +105,21 @@ impl Lowerer<'_> {
         self.items(s, body);
         self.anonymous -= u32::from(anonymous);
         self.scope.truncate(before);
+    }
+
+    /// `namespace x = a::b;`
+    pub(super) fn namespace_alias<'t>(&mut self, s: Src<'t>, node: Node<'t>) {
+        let (Some(name), Some((_, target))) = (field(node, Field::Name), s.text(node).split_once('=')) else { return };
+        let target: Path = target
+            .trim_end_matches(';')
+            .split("::")
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .map(|part| self.name(part))
+            .collect();
+        let name = self.name(s.text(name));
+        let scope = Path::from(self.scope.clone());
+        self.module.namespace_aliases.push(NamespaceAlias { name, scope, target });
     }
 
     fn linkage<'t>(&mut self, s: Src<'t>, node: Node<'t>) {

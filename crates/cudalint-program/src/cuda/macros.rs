@@ -6,6 +6,7 @@
 //! [`Expr::Statements`], and what it declares stays in the scope of the call.
 
 use super::builtin_types::looks_like_type;
+use super::fields::callee_and_list;
 use super::macro_text::{
     ATTACHED, STRINGIZED, argument_text, arguments_of, body_text, looks_like_statements, rest_of, substitute,
 };
@@ -338,6 +339,26 @@ impl<'a> Lowerer<'a> {
         let bindings = Bindings { arguments, active: 0 };
         let pasted = pasted(define, &bindings);
         Some((self.name(text), pasted))
+    }
+
+    /// The name that `NAME(copy)` stands for in front of a function's parameters; `argument` is the macro's first one.
+    pub(super) fn made_name<'t>(&mut self, s: Src<'t>, argument: Node<'t>) -> Option<Name> {
+        let list = argument.parent().and_then(|parameter| parameter.parent())?;
+        let (_, mut text) = self.item_macro(s, list.prev_named_sibling()?, list)?;
+        // `#define NAME(x) JOIN(x, _kernel)`
+        for _ in 0..MAX_NESTED {
+            let name = text.trim();
+            if !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric()) {
+                return Some(self.name(name));
+            }
+            let fragment = parse_fragment(FragmentKind::Expression, name, self.pool)?;
+            let call = fragment.content().filter(|call| cuda_kind(*call) == CudaKind::CallExpression)?;
+            let (inner, arguments) = callee_and_list(call)?;
+            let source = Src::body(&fragment.wrapped, s.span(argument), None);
+            let (_, next) = self.item_macro(source, inner, arguments)?;
+            text = next;
+        }
+        None
     }
 
     /// Runs `f` as part of the expansion of a macro.

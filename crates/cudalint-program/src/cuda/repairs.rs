@@ -69,7 +69,8 @@ impl Lowerer<'_> {
         self.expression_text_in(text, span, s.bindings)
     }
 
-    /// `float (*p)[16] = q;` and `float (&r)[4] = a[0];` are read as assignments to elements of a call.
+    /// `float (*p)[16] = q;` and `float (&r)[4] = a[0];` are read as assignments to elements of a call, `void (*f)(T) = k;` as one
+    /// to the result of a call.
     pub(super) fn misread_declaration<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) -> bool {
         if !has_parenthesized_declarator(s.text(node)) {
             return false;
@@ -93,10 +94,18 @@ impl Lowerer<'_> {
             extents.push(*extent);
             left = base;
         }
-        if extents.is_empty() || cuda_kind(left) != CudaKind::CallExpression {
+        if cuda_kind(left) != CudaKind::CallExpression {
             return false;
         }
-        let Some((function, list)) = callee_and_list(left) else { return false };
+        let Some((mut function, mut list)) = callee_and_list(left) else { return false };
+        let takes_parameters = extents.is_empty();
+        if takes_parameters {
+            if right.is_none() || cuda_kind(function) != CudaKind::CallExpression {
+                return false;
+            }
+            let Some(inner) = callee_and_list(function) else { return false };
+            (function, list) = inner;
+        }
         let list = children(list);
         let [declarator] = list.as_slice() else { return false };
         let declarator = *declarator;
@@ -116,7 +125,7 @@ impl Lowerer<'_> {
         if !is_type {
             return false;
         }
-        let mut ty = self.specifier(s, function);
+        let mut ty = if takes_parameters { self.push_type(Type::Function) } else { self.specifier(s, function) };
         // Collected from the outermost bracket, which is the innermost extent.
         for extent in extents {
             let size = self.expr(s, extent);

@@ -117,9 +117,9 @@ impl Lowerer<'_> {
             }
             CudaKind::PreprocIf | CudaKind::PreprocIfdef => self.contested_group(s, node, out),
             CudaKind::Error => self.damaged_statement(s, node, out),
+            CudaKind::NamespaceAliasDefinition => self.namespace_alias(s, node),
             CudaKind::UsingDeclaration
             | CudaKind::StaticAssertDeclaration
-            | CudaKind::NamespaceAliasDefinition
             | CudaKind::PreprocDef
             | CudaKind::PreprocFunctionDef
             | CudaKind::PreprocCall

@@ -55,6 +55,8 @@ pub struct Module {
     pub records: Vec<Record>,
     /// `typedef` and `using X = T`.
     pub aliases: Vec<Alias>,
+    /// `namespace x = a::b;`
+    pub namespace_aliases: Vec<NamespaceAlias>,
     /// Enumerators with the expression of their value where one is written.
     pub enumerators: Vec<Enumerator>,
     /// `#include`s in order.
@@ -485,6 +487,17 @@ pub struct Alias {
     pub template_params: Vec<TemplateParam>,
     /// What it means.
     pub ty: TypeId,
+}
+
+/// `namespace x = a::b;`, at namespace scope or in a function.
+#[derive(Clone, Debug)]
+pub struct NamespaceAlias {
+    /// Name.
+    pub name: Name,
+    /// Scope around; of one inside a function, that of the function.
+    pub scope: Path,
+    /// The namespace as written.
+    pub target: Path,
 }
 
 /// An enumerator.
