@@ -106,6 +106,39 @@ impl Lowerer<'_> {
         }
     }
 
+    /// As [`Lowerer::effect_of`], for a statement's value, which nobody uses: compilers leave out what is only read and computed for it.
+    pub(super) fn effect_of_statement(&mut self, out: &Out) -> Option<ExprId> {
+        self.effect_of(out).filter(|id| !self.only_computes(*id))
+    }
+
+    /// Whether an expression does nothing but read and compute; one of many parts is taken for more.
+    fn only_computes(&self, id: ExprId) -> bool {
+        let mut open = vec![id];
+        let mut left = 64;
+        while let Some(id) = open.pop() {
+            left -= 1;
+            if left == 0 {
+                return false;
+            }
+            match self.kind(id) {
+                Some(
+                    Expr::Int(_)
+                    | Expr::Float(_)
+                    | Expr::Builtin(_)
+                    | Expr::VariableAddress(_)
+                    | Expr::ObjectAddress(_)
+                    | Expr::Read(Place::Register { .. }),
+                ) => {}
+                Some(Expr::Read(Place::Memory { address, volatile: false, .. })) => open.push(*address),
+                Some(Expr::Offset { base, index, .. }) => open.extend([*base, *index]),
+                Some(Expr::Unary(_, value) | Expr::Not(value) | Expr::Convert(value)) => open.push(*value),
+                Some(Expr::Binary(_, a, b)) => open.extend([*a, *b]),
+                _ => return false,
+            }
+        }
+        true
+    }
+
     /// As [`Lowerer::effect_of`], with something in any case.
     pub(super) fn discard(&mut self, out: &Out) -> ExprId {
         match self.effect_of(out) {

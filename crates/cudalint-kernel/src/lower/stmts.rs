@@ -51,7 +51,7 @@ impl<'p> Lowerer<'p> {
                 let value = self.expr(*value);
                 self.discarded = None;
                 let object = matches!(value.at, At::Value(_)) && self.has_own(Own::Destructor, &value.ty);
-                let done = if object { Some(self.address(&value)) } else { self.effect_of(&value) };
+                let done = if object { Some(self.address(&value)) } else { self.effect_of_statement(&value) };
                 if let Some(id) = done {
                     self.emit(Stmt::Expr(id), site, out);
                 }

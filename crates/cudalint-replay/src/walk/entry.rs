@@ -94,9 +94,11 @@ impl<'p> Walker<'p> {
             }
         };
         let object = self.create_variable(&variable.name, variable.span, value_ty, val);
-        // Whoever calls may hold the address of what a reference is bound to.
+        // Whoever calls may hold the address of what a reference is bound to, and chose the side that it lives on: as of managed
+        // memory, nothing is said of that.
         if matches!(ty, Ty::Reference(..)) {
             self.memory.escaped.insert(object);
+            self.move_to(object, crate::facts::MemorySpace::Managed);
         }
         self.set_slot(id, Slot::Object(object));
     }
