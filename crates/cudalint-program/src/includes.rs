@@ -26,6 +26,8 @@ pub struct IncludeGraph {
     places: Vec<Vec<(u32, u32)>>,
     /// Which includes of a file lead to headers that are not here and are not the system's or the toolkit's.
     lost: Vec<Vec<u32>>,
+    /// Whether some include of a file names a source (`kernels.cu`) that is not here.
+    lacks_source: Vec<bool>,
     alone: Vec<bool>,
     /// The folder of each file, with its last `/`.
     folders: Vec<Box<str>>,
@@ -44,6 +46,9 @@ pub struct Reach {
     pub crowded: bool,
     /// Whether some include of the file or of `included` is out of sight and is no system header.
     pub missing: bool,
+    /// Whether some include of the file or of `included` names a source that is out of sight: unlike a header, which declares what
+    /// stands elsewhere, it may define any function that is not declared in sight.
+    pub lacks_source: bool,
 }
 
 /// More includers than this make no common context.
@@ -69,6 +74,7 @@ impl IncludeGraph {
             includers: vec![Vec::new(); files.len()],
             places: vec![Vec::new(); files.len()],
             lost: vec![Vec::new(); files.len()],
+            lacks_source: vec![false; files.len()],
             alone: files.iter().map(|file| file.alone).collect(),
             folders: paths
                 .iter()
@@ -108,6 +114,9 @@ impl IncludeGraph {
                     None => {
                         if let Some(lost) = graph.lost.get_mut(index) {
                             lost.push(number);
+                        }
+                        if let Some(lacks) = graph.lacks_source.get_mut(index) {
+                            *lacks |= is_source(target);
                         }
                     }
                 }
@@ -164,7 +173,9 @@ impl IncludeGraph {
             return Reach::default();
         }
         let included = FileSet::new(closure(&[file], &self.edges, usize::MAX));
-        let missing = std::iter::once(&file).chain(included.iter()).any(|f| !self.lost(*f).is_empty());
+        let seen = || std::iter::once(&file).chain(included.iter());
+        let missing = seen().any(|f| !self.lost(*f).is_empty());
+        let lacks_source = missing && seen().any(|f| self.lacks_source.get(*f as usize).copied().unwrap_or(false));
         let includers = closure(&[file], &self.includers, MAX_CONTEXT);
         let mut context = Vec::new();
         let crowded = includers.len() >= MAX_CONTEXT;
@@ -175,7 +186,7 @@ impl IncludeGraph {
             context.dedup();
             context.retain(|f| *f != file && !included.has(*f));
         }
-        Reach { included, context: FileSet::new(context), crowded, missing }
+        Reach { included, context: FileSet::new(context), crowded, missing, lacks_source }
     }
 }
 
@@ -257,6 +268,12 @@ pub(crate) fn normalize(path: &str) -> String {
     }
     let joined = parts.join("/");
     if absolute { format!("/{joined}") } else { joined }
+}
+
+/// Whether an included path is that of a file of definitions.
+fn is_source(target: &str) -> bool {
+    let extension = target.rsplit_once('.').map_or("", |(_, extension)| extension);
+    ["cu", "cpp", "cc", "cxx", "c", "inl"].iter().any(|source| extension.eq_ignore_ascii_case(source))
 }
 
 fn join(folder: &str, target: &str) -> String {
@@ -429,6 +446,14 @@ mod tests {
         let graph = IncludeGraph::build(&files, &[]);
         assert!(graph.direct(0).is_empty());
         assert!(graph.reach(0).missing);
+    }
+
+    #[test]
+    fn a_source_out_of_sight_is_told_from_a_header() {
+        let files = [file("a.cu", &["gone.cu"]), file("b.cu", &["gone.h"]), file("c.cu", &["a.cu"])];
+        let graph = IncludeGraph::build(&files, &[]);
+        let lacks = |file: u32| (graph.reach(file).missing, graph.reach(file).lacks_source);
+        assert_eq!([0, 1, 2].map(lacks), [(true, true), (true, false), (true, true)]);
     }
 
     #[test]

@@ -67,7 +67,8 @@ impl Project {
                 return (within, false);
             }
         }
-        if !reach.missing {
+        // A source out of sight may define the name itself.
+        if !reach.missing || reach.lacks_source {
             return (Vec::new(), true);
         }
         // What is out of sight may lead to a neighbour, but not into another program of the same repository.

@@ -35,6 +35,18 @@ fn nearer_definitions_win() {
 }
 
 #[test]
+fn a_source_out_of_sight_may_define_what_a_neighbour_defines() {
+    let files = [
+        ("main.cu", "#include \"gone.cu\"\nint main() { return near(1); }\n"),
+        ("other.cu", "#include \"gone.h\"\nint main() { return near(1); }\n"),
+        ("declared.cu", "#include \"gone.cu\"\nint near(int x);\nint main() { return near(1); }\n"),
+        ("parts.cu", "int near(int x) { return x; }\n"),
+    ];
+    let project = project(&files, &[]);
+    assert_eq!([0, 1, 2].map(|from| called(&project, from, "near", 1)), [None, Some(3), Some(3)]);
+}
+
+#[test]
 fn a_declaration_leads_to_its_definition() {
     let files = [
         ("main.cu", "#include \"k.h\"\nint main() { k<<<1, 32>>>(0, 4); helper(1); }\n"),

@@ -126,3 +126,21 @@ fn a_function_of_both_sides_is_meant_before_one_of_another_file() {
     let unobserved = |file: usize| facts[file].status.iter().filter(|function| function.unobserved.is_some()).count();
     assert_eq!(unobserved(2), 0);
 }
+
+#[test]
+fn a_launch_is_never_of_a_kernel_with_other_parameters() {
+    let bound = |include: &str, launch: &str| {
+        let kernel = "__global__ void k(float *o, int n, int m) { o[n + m] = 0; }\n";
+        let launcher = format!("{include}\nvoid run(float *o) {{ {launch} }}\n");
+        let project = common::project(&[("a.cu", kernel), ("b.cu", &launcher)]);
+        let facts = cudalint_replay::replay_all(&project, &cudalint_replay::ReplayOptions::default());
+        let events: Vec<_> = facts.iter().flat_map(|facts| facts.events.clone()).collect();
+        common::launches(&events).iter().map(|launch| launch.kernel.is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(bound("#include \"a.cu\"", "k<<<1, 128>>>(o, 3, 4);"), [true]);
+    assert_eq!(bound("#include \"a.cu\"", "k<<<1, 128>>>(o, 3);"), [false]);
+    assert_eq!(bound("#include \"a.cu\"", "auto f = k; f<<<1, 128>>>(o, 3);"), [false]);
+    assert_eq!(bound("#include \"gone.h\"", "k<<<1, 128>>>(o, 3, 4);"), [true]);
+    assert_eq!(bound("#include \"gone.h\"", "k<<<1, 128>>>(o, 3);"), [false]);
+    assert_eq!(bound("#include \"gone.cu\"", "k<<<1, 128>>>(o, 3, 4);"), [false]);
+}

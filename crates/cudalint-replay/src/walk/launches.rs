@@ -5,7 +5,7 @@ use crate::facts::{Amount, EventKind, Extent3, LaunchArgument, LaunchFact, Launc
 use crate::memory::{Key, Place, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
-use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, LocalId, ModuleId};
+use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, LaunchExpr, LocalId, ModuleId};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
 use cudalint_program::{Name, Scope, accepts};
 use cudalint_syntax::Span;
@@ -138,8 +138,13 @@ impl<'p> Walker<'p> {
             }
         }
         let out = self.eval(inner);
+        // One that does not take these arguments is another kernel of the name.
+        let takes = |function: &Function| match launch.chevron || launch.attributes.is_some() {
+            true => accepts(function, launch.args.len()),
+            false => true,
+        };
         if let Kind::Function(module, function, env) = &out.val.kind
-            && self.project.function_at(*module, *function).is_some_and(|function| function.space.global)
+            && self.project.function_at(*module, *function).is_some_and(|f| f.space.global && takes(f))
         {
             return (Some((*module, *function)), env.clone());
         }
