@@ -4,7 +4,7 @@ use crate::parts::{fault_finding, places, report_faults};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::Difference;
 use cudalint_findings::{Finding, Label, Method, Shows};
-use cudalint_replay::facts::{PythonFault, PythonFaultKind, TypeProblem};
+use cudalint_replay::facts::{PythonFault, PythonFaultKind, TypeProblem, WrongArgument};
 
 /// The rule.
 pub static RULE: Rule = rule!("kernel-argument-type-mismatch", Correctness, Output)
@@ -13,15 +13,20 @@ pub static RULE: Rule = rule!("kernel-argument-type-mismatch", Correctness, Outp
     .facts(|context, sink| report_faults(context, sink, finding));
 
 fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
-    let PythonFaultKind::ArgumentType { kernel, parameter, declared, wanted, given, text, problem } = &fault.kind
-    else {
-        return None;
-    };
+    let PythonFaultKind::ArgumentType { kernel, argument, problem, others } = &fault.kind else { return None };
+    let WrongArgument { text, given, wanted, parameter, .. } = argument;
     let what = match problem {
         TypeProblem::Misread => format!("`{kernel}` reads its bytes as `{wanted} {parameter}`"),
         TypeProblem::Refused => format!("PyCUDA does not know how `{kernel}` wants it and raises an exception"),
     };
-    let message = format!("`{text}` is a {given}, and {what}");
+    let also = match others.as_slice() {
+        [] => String::new(),
+        others => {
+            let named: Vec<String> = others.iter().map(|other| format!("`{}`", other.text)).collect();
+            format!("; the same holds for {}", listed(&named))
+        }
+    };
+    let message = format!("`{text}` is a {given}, and {what}{also}");
     let claim = match problem {
         TypeProblem::Misread => Shows::Memory { difference: Difference::Argument { parameter: parameter.clone() } },
         TypeProblem::Refused => Shows::exception(&["TypeError"], &["invalid type on parameter"]),
@@ -34,12 +39,24 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
             "TypeError: invalid type on parameter".to_owned()
         }
     };
-    finding.related =
-        vec![Label { place: context.place_of(*declared), message: format!("`{parameter}` is a `{wanted}`") }];
+    let label = |argument: &WrongArgument| Label {
+        place: context.place_of(argument.declared),
+        message: format!("`{}` is a `{}`", argument.parameter, argument.wanted),
+    };
+    finding.related = std::iter::once(argument).chain(others).map(label).collect();
     finding.claim.kernel = Some(kernel.clone());
     finding.claim.sites = places(&finding.related);
     finding.help = numpy_scalar(wanted).map(|scalar| format!("wrap it: `np.{scalar}({text})`"));
     Some(finding)
+}
+
+/// `a`, `b` and `c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
+    }
 }
 
 /// `NumPy`'s scalar for a type of C.

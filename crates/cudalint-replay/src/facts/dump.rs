@@ -373,8 +373,11 @@ fn python(kind: &PythonFaultKind) -> String {
         PythonFaultKind::CopyRefused { api, destination, source, problem, exception, .. } => {
             format!("{api} refuses `{source}` into `{destination}` ({problem:?}) with {exception}")
         }
-        PythonFaultKind::ArgumentType { kernel, parameter, wanted, given, problem, .. } => {
-            format!("{kernel}: parameter {parameter} is {wanted}, given {given} ({problem:?})")
+        PythonFaultKind::ArgumentType { kernel, argument, problem, others } => {
+            let told = std::iter::once(argument).chain(others).map(|argument| {
+                format!("parameter {} is {}, given {}", argument.parameter, argument.wanted, argument.given)
+            });
+            format!("{kernel}: {} ({problem:?})", told.collect::<Vec<_>>().join("; "))
         }
         PythonFaultKind::ElementType { kernel, parameter, wanted, given, .. } => {
             format!("{kernel}: parameter {parameter} points to {wanted}, given an array of {given}")

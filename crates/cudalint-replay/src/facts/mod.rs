@@ -17,7 +17,7 @@ pub use faults::{ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind}
 pub use launch::{LaunchArgument, LaunchFact};
 pub use module::Facts;
 pub use owner::Owner;
-pub use python::{CopyProblem, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem};
+pub use python::{CopyProblem, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem, WrongArgument};
 pub use status::{
     Checker, CheckerDefect, FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved,
 };

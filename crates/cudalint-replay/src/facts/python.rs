@@ -65,6 +65,21 @@ pub enum CopyProblem {
     ElementType,
 }
 
+/// A number that is handed over for a parameter of another type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrongArgument {
+    /// The argument as written.
+    pub text: String,
+    /// Its type: `float` of Python, `float64`.
+    pub given: String,
+    /// The parameter's type: `float`.
+    pub wanted: String,
+    /// The parameter.
+    pub parameter: String,
+    /// The parameter's declaration.
+    pub declared: Site,
+}
+
 /// What goes wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PythonFaultKind {
@@ -91,18 +106,12 @@ pub enum PythonFaultKind {
     ArgumentType {
         /// The kernel.
         kernel: String,
-        /// Its parameter.
-        parameter: String,
-        /// The parameter's declaration.
-        declared: Site,
-        /// The parameter's type: `float`.
-        wanted: String,
-        /// The argument's type: `float` of Python, `float64`.
-        given: String,
-        /// The argument as written.
-        text: String,
+        /// The argument and its parameter.
+        argument: WrongArgument,
         /// What comes of it.
         problem: TypeProblem,
+        /// Others of the call that the same exception keeps from the kernel.
+        others: Vec<WrongArgument>,
     },
     /// An array whose elements are of another type than the kernel's pointer says. At the argument.
     ElementType {

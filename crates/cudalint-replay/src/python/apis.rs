@@ -120,17 +120,25 @@ impl Walker<'_> {
     fn python_op(&mut self, call: &ApiCall<'_>, op: PythonOp) -> Done {
         Done::With(match op {
             PythonOp::Program(code) => {
-                let module = call.get(code).and_then(|code| self.program_in(code));
-                Some(Val::from(Kind::Program(Rc::new(Program { maker: maker(call.api.library), module }))))
+                let (maker, code) = (maker(call.api.library), call.get(code));
+                let module = code.and_then(|code| self.program_in(code));
+                let refused = code.is_some_and(|code| self.is_refused(code, module, maker, call.args));
+                // `PyCUDA` compiles right here, and raises `CompileError`.
+                self.raised |= refused && maker == Maker::PyCuda;
+                Some(Val::from(Kind::Program(Rc::new(Program { maker, module, refused }))))
             }
             PythonOp::Kernel { of, name } => {
                 let name = call.get(name).and_then(Val::str).map(ToOwned::to_owned);
-                let module = match call.get(of).map(|value| &value.kind) {
-                    Some(Kind::Program(program)) => program.module,
-                    Some(Kind::Str(_)) => call.get(of).and_then(|code| self.program_in(code)),
-                    _ => None,
+                let maker = maker(call.api.library);
+                let (module, refused) = match call.get(of).map(|value| (value, &value.kind)) {
+                    Some((_, Kind::Program(program))) => (program.module, program.refused),
+                    Some((code, Kind::Str(_))) => {
+                        let module = self.program_in(code);
+                        (module, self.is_refused(code, module, maker, call.args))
+                    }
+                    _ => (None, false),
                 };
-                Some(self.native(maker(call.api.library), module, name))
+                Some(self.native(maker, module, name, refused))
             }
             PythonOp::Body(code) => Some(self.cupy_body_kernel(call.get(code))),
             PythonOp::Renders { program, into } => {

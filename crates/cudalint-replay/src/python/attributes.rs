@@ -5,7 +5,7 @@ use super::heap::Obj;
 use super::value::{Array, Dim, Dtype, Kind, Open, Val};
 use crate::quantity::Quantity;
 use cudalint_program::Name;
-use cudalint_program::ir::{ExprId, ModuleId};
+use cudalint_program::ir::{Expr, ExprId, ModuleId};
 use std::rc::Rc;
 
 impl Walker<'_> {
@@ -276,6 +276,11 @@ impl Walker<'_> {
                 _ => Val::unknown(),
             },
             Kind::Package(path) if &**path == "os.environ" => Val::unknown(),
+            // A plain number has no elements: `TypeError`.
+            Kind::Int(_) | Kind::Float(_) if object.why.is_none() && self.is_plain_number(object, id) => {
+                self.raised = true;
+                Val::unknown()
+            }
             Kind::Open(open) => match indices {
                 [index] if index.known().is_some() => {
                     let open = Rc::clone(open);
@@ -285,6 +290,23 @@ impl Walker<'_> {
             },
             _ => Val::unknown(),
         }
+    }
+
+    /// Whether what is subscripted is surely a number of Python: one whose value is known, or the size of an array that is known as one.
+    fn is_plain_number(&mut self, object: &Val, id: ExprId) -> bool {
+        match &object.kind {
+            Kind::Int(Quantity::Known(_)) | Kind::Float(Some(_)) => return true,
+            Kind::Int(_) => {}
+            _ => return false,
+        }
+        let Some(Expr::Index { base, .. }) = self.kind(id) else { return false };
+        let Some(Expr::Member { base: array, name, .. }) = self.kind(*base) else { return false };
+        if !matches!(name.as_str(), "size" | "ndim" | "nbytes" | "itemsize") {
+            return false;
+        }
+        // Looking at a variable once more does nothing.
+        let variable = matches!(self.kind(*array), Some(Expr::Local(_) | Expr::Name { .. }));
+        variable && matches!(self.eval(*array), Val { kind: Kind::Array(_), why: None })
     }
 
     fn element(&mut self, object: &Val, indices: &[Val]) -> Val {

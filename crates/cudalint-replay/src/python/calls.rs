@@ -58,6 +58,10 @@ impl Walker<'_> {
     pub(super) fn call(&mut self, id: ExprId, callee: ExprId, args: &[ExprId]) -> Val {
         let function = self.eval(callee);
         let args = self.arguments(args);
+        // An exception on the way: nothing is called.
+        if self.raised {
+            return Val::unknown();
+        }
         self.call_value(id, &function, callee, args)
     }
 

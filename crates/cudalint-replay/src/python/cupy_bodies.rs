@@ -51,7 +51,13 @@ impl Walker<'_> {
             Some((module, FunctionId(at as u32)))
         });
         let name = kernel.and_then(|(module, id)| self.project.function_at(module, id)).map(|f| f.name.to_string());
-        let native = Native { maker: Maker::CupyBody, kernel, targs: Vec::new(), name: name.unwrap_or_default() };
+        let native = Native {
+            maker: Maker::CupyBody,
+            kernel,
+            refused: false,
+            targs: Vec::new(),
+            name: name.unwrap_or_default(),
+        };
         Val::from(Kind::Native(Rc::new(native)))
     }
 

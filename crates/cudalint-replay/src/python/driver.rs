@@ -47,15 +47,7 @@ impl Walker<'_> {
         }
         let name = self.text(args.exprs[0]).to_owned();
         let shared = args.positional.get(7).cloned();
-        let launch = NativeLaunch {
-            name,
-            grid,
-            block,
-            values: values.unwrap_or_default(),
-            shared,
-            prepared: false,
-            divided: None,
-        };
+        let launch = NativeLaunch { name, grid, block, values, shared, prepared: false, divided: None };
         self.launch_native(id, &native, launch);
     }
 
@@ -147,6 +139,7 @@ impl Walker<'_> {
         let block = self.dims(block, text, site);
         let values =
             rest.iter().cloned().enumerate().map(|(at, value)| (value, args.exprs.get(at + 3).copied())).collect();
+        let values = Some(values);
         let name = self.text(*kernel_expr).to_owned();
         let shared = Some(shared.clone());
         self.launch_native(

@@ -21,14 +21,14 @@ pub(super) fn amount(dim: &Dim) -> Amount {
 impl Walker<'_> {
     /// Whether another outcome at this place is wanted.
     pub(super) fn wants(&mut self, site: Site) -> bool {
-        if !self.is_reporting() {
+        if self.raised || !self.is_reporting() {
             return false;
         }
         self.log.wants(site)
     }
 
     pub(super) fn emit(&mut self, kind: EventKind, site: Site, mentioned: &[ExprId]) {
-        if !self.is_reporting() {
+        if self.raised || !self.is_reporting() {
             return;
         }
         let path = self.path(mentioned);
@@ -36,7 +36,7 @@ impl Walker<'_> {
     }
 
     pub(super) fn fault(&mut self, kind: PythonFaultKind, site: Site, assumptions: Assumptions, mentioned: &[ExprId]) {
-        if !self.is_reporting() {
+        if self.raised || !self.is_reporting() {
             return;
         }
         let Some((module, Some(function))) = self.frame().map(|frame| (frame.module, frame.function)) else { return };

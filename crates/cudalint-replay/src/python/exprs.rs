@@ -20,7 +20,8 @@ enum Place {
 
 impl Walker<'_> {
     pub(super) fn eval(&mut self, id: ExprId) -> Val {
-        if !self.budget.step() || !self.budget.descend() {
+        // Behind an exception nothing is evaluated.
+        if self.raised || !self.budget.step() || !self.budget.descend() {
             return Val::unknown();
         }
         let value = self.eval_inner(id);
@@ -46,7 +47,12 @@ impl Walker<'_> {
             Expr::Name { path, .. } => match path.segments.as_ref() {
                 [name] => match self.bound(name) {
                     Some(value) => value,
-                    None => self.lookup(name),
+                    None => {
+                        let value = self.lookup(name);
+                        // `NameError`.
+                        self.raised |= matches!(value.kind, Kind::Unknown) && self.is_unbound(name);
+                        value
+                    }
                 },
                 // A variable of the class whose body is walked.
                 [.., name] => match self.class_body() {
@@ -66,6 +72,9 @@ impl Walker<'_> {
                     _ => self.eval(*a),
                 };
                 let right = self.eval(*b);
+                if self.raised {
+                    return Val::unknown();
+                }
                 if op.is_comparison() {
                     self.compared = Some((*b, right.clone()));
                 }
@@ -83,6 +92,9 @@ impl Walker<'_> {
                 let place = self.place(*target);
                 let old = self.read_place(*target, &place);
                 let value = self.eval(*value);
+                if self.raised {
+                    return value;
+                }
                 let value = self.update(*op, &old, &value, id);
                 match place {
                     Place::Name => self.assign(*target, value.clone()),
@@ -291,12 +303,16 @@ impl Walker<'_> {
 
     fn short_circuit(&mut self, a: ExprId, b: ExprId, and: bool) -> Val {
         let left = self.eval(a);
+        if self.raised {
+            return left;
+        }
         match self.truth(&left) {
             Some(truth) if truth != and => left,
             Some(_) => self.eval(b).because(&left.why),
             None => {
                 let before = self.heap.mark();
                 let right = self.eval(b);
+                self.raised = false;
                 self.heap.join_mark(before);
                 match (&left.kind, &right.kind) {
                     (Kind::Bool(x), Kind::Bool(y)) => {
@@ -312,15 +328,20 @@ impl Walker<'_> {
 
     fn select(&mut self, condition: ExprId, a: ExprId, b: ExprId) -> Val {
         let condition = self.eval(condition);
+        if self.raised {
+            return condition;
+        }
         match self.truth(&condition) {
             Some(true) => self.eval(a).because(&condition.why),
             Some(false) => self.eval(b).because(&condition.why),
             None => {
                 let before = self.heap.mark();
                 let x = self.eval(a);
+                let raised = std::mem::take(&mut self.raised);
                 let first = self.heap.diff(before);
                 self.heap.undo(before);
                 let y = self.eval(b);
+                self.raised &= raised;
                 self.heap.join(first, before, &JoinRule::Either);
                 Val::join(&x, &y, None)
             }
@@ -436,6 +457,7 @@ impl Walker<'_> {
             return;
         };
         let iterable = self.eval(clause.iterable);
+        let before = self.raised;
         let items = self.items(&iterable).filter(|items| items.len() <= self.options.iterations as usize);
         let known = items.is_some();
         self.undecide(i32::from(!known));
@@ -447,18 +469,22 @@ impl Walker<'_> {
                 taken = taken.zip(self.truth(&condition)).map(|(all, one)| all && one);
             }
             match taken {
+                _ if self.raised => break,
                 Some(false) => {}
                 Some(true) => self.clauses(rest, element, value, made),
                 None => {
                     self.undecide(1);
                     self.clauses(rest, element, value, made);
                     self.undecide(-1);
+                    self.raised = false;
                     *made = None;
                 }
             }
         }
         self.undecide(-i32::from(!known));
         if !known {
+            // There may be nothing to go through.
+            self.raised &= before;
             *made = None;
         }
     }

@@ -187,6 +187,9 @@ impl Walker<'_> {
         for _ in 0..self.options.iterations {
             if !std::mem::take(&mut first) {
                 let value = self.eval_option(condition);
+                if self.raised {
+                    return self.leave_loop(inside, Flow::Stop);
+                }
                 match value.map(|value| (self.truth(&value), value.why)) {
                     Some((Some(false), _)) => {
                         left = true;

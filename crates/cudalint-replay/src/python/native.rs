@@ -3,9 +3,9 @@
 use super::Walker;
 use super::calls::Args;
 use super::launches::{at_least_one, extent3};
-use super::parameters::elements_differ;
+use super::native_faults::misread;
 use super::value::{Array, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Program, Transfer, Val};
-use crate::facts::{Amount, EventKind, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem};
+use crate::facts::{Amount, EventKind, LaunchFact, LaunchSpelling, Site, TypeProblem};
 use crate::given::Given;
 use crate::quantity::Quantity;
 use cudalint_kernel::readings::Use;
@@ -21,7 +21,8 @@ pub(super) struct NativeLaunch {
     pub name: String,
     pub grid: Dims,
     pub block: Dims,
-    pub values: Vec<(Val, Option<ExprId>)>,
+    /// The arguments; `None` where not even their number is known.
+    pub values: Option<Vec<(Val, Option<ExprId>)>>,
     pub shared: Option<Val>,
     /// Where the block is computed by a division by what stands in the grid's place.
     pub divided: Option<Site>,
@@ -38,7 +39,7 @@ impl Walker<'_> {
         self.project.embedded_at(origin.module, origin.span)
     }
 
-    pub(super) fn native(&self, maker: Maker, module: Option<ModuleId>, name: Option<String>) -> Val {
+    pub(super) fn native(&self, maker: Maker, module: Option<ModuleId>, name: Option<String>, refused: bool) -> Val {
         let full = name.unwrap_or_default();
         let (base, targs) = match full.split_once('<') {
             Some((base, rest)) => {
@@ -59,15 +60,22 @@ impl Walker<'_> {
                 _ => None,
             }
         });
-        Val::from(Kind::Native(Rc::new(Native { maker, kernel, targs, name: base })))
+        Val::from(Kind::Native(Rc::new(Native { maker, kernel, refused, targs, name: base })))
     }
 
     pub(super) fn program_method(&mut self, program: &Program, name: &Name, args: &Args) -> Val {
         match name.as_str() {
-            "compile" => Val::from(Kind::Program(Rc::new(Program { maker: program.maker, module: program.module }))),
+            "compile" | "get_function" | "get_kernel" if program.refused => {
+                self.raised = true;
+                Val::unknown()
+            }
+            "compile" => {
+                let &Program { maker, module, refused } = program;
+                Val::from(Kind::Program(Rc::new(Program { maker, module, refused })))
+            }
             "get_function" | "get_kernel" => {
                 let name = args.get(0, "name").and_then(Val::str).map(ToOwned::to_owned);
-                self.native(program.maker, program.module, name)
+                self.native(program.maker, program.module, name, false)
             }
             "get_global" => Val::unknown(),
             _ => Val::none(),
@@ -94,6 +102,7 @@ impl Walker<'_> {
         };
         let (grid, block) = (dims(&grid, 0), dims(&block, 1));
         let values = args.positional.iter().cloned().zip(args.exprs.iter().copied().map(Some)).skip(skipped).collect();
+        let values = Some(values);
         let shared = args.named("shared_size").cloned();
         let name = native.name.clone();
         self.launch_native(
@@ -106,6 +115,10 @@ impl Walker<'_> {
 
     /// A call of a kernel in CUDA C++.
     pub(super) fn call_native(&mut self, id: ExprId, native: &Native, callee: ExprId, args: &Args) {
+        if native.refused {
+            self.raised = true;
+            return;
+        }
         let site = self.expr_site(id);
         let part = |position: usize, name: &str| args.get(position, name).cloned().zip(args.expr(position, name));
         let (grid, block, values, shared) = match native.maker {
@@ -149,7 +162,6 @@ impl Walker<'_> {
         let divided = grid.as_ref().zip(block.as_ref()).and_then(|(grid, block)| self.divided_by_grid(grid.1, block.1));
         let grid = dims(self, grid, native.maker == Maker::PyCuda);
         let block = dims(self, block, false);
-        let values = values.unwrap_or_default();
         let name = self.text(callee).to_owned();
         self.launch_native(id, native, NativeLaunch { name, grid, block, values, shared, divided, prepared: false });
     }
@@ -158,7 +170,32 @@ impl Walker<'_> {
     pub(super) fn launch_native(&mut self, id: ExprId, native: &Native, launch: NativeLaunch) {
         let site = self.expr_site(id);
         let NativeLaunch { name, grid, block, values, shared, divided, prepared } = launch;
+        // With another number of arguments than it has parameters nobody knows what the kernel gets.
+        let counted = values.as_ref().map(Vec::len);
+        let fits = native.kernel.is_none_or(|kernel| counted.is_none_or(|count| self.takes(kernel, count)));
+        let unbound;
+        let native = if fits {
+            native
+        } else {
+            self.budget.cut("launch with another number of arguments than parameters");
+            let Native { maker, refused, .. } = *native;
+            unbound = Native { maker, refused, kernel: None, targs: Vec::new(), name: native.name.clone() };
+            &unbound
+        };
+        let values = values.unwrap_or_default();
         let env = self.template_env(native);
+        let wrong = match native.kernel.filter(|_| !prepared) {
+            Some(kernel) => self.misread_numbers(kernel, &env, &values, native.maker),
+            None => Vec::new(),
+        };
+        if wrong.iter().any(|number| number.problem == TypeProblem::Refused) {
+            // The launch raises an exception.
+            if self.wants(site) {
+                self.number_faults(native, wrong);
+            }
+            self.raised = true;
+            return;
+        }
         // Arguments are converted to the types that were prepared.
         let maker = if prepared { None } else { Some(native.maker) };
         let given = match native.kernel {
@@ -206,13 +243,13 @@ impl Walker<'_> {
                 block_divided_by_grid: divided,
                 ..LaunchFact::default()
             };
-            if native.kernel.is_none() {
+            if native.kernel.is_none() && fits {
                 self.budget.cut("launch of C++ that is not in sight");
             }
             let mentioned = self.mentioned(id);
             self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);
             if let Some(kernel) = native.kernel.filter(|_| !prepared) {
-                self.argument_faults(kernel, &env, &values, native);
+                self.argument_faults(kernel, &env, &values, native, wrong);
             }
         }
         let uses: Vec<Use> = (0..values.len())
@@ -258,7 +295,12 @@ impl Walker<'_> {
         Some(super::emit::amount(&super::value::Dim::known(bound)))
     }
 
-    fn parameter_type(&self, (module, id): (ModuleId, FunctionId), env: &TypeEnv, index: usize) -> Option<Ty> {
+    pub(super) fn parameter_type(
+        &self,
+        (module, id): (ModuleId, FunctionId),
+        env: &TypeEnv,
+        index: usize,
+    ) -> Option<Ty> {
         let function = self.project.function_at(module, id)?;
         let parameter = function.locals.get(LocalId::from(index)).filter(|_| index < function.param_count as usize)?;
         Some(Scope::new(self.project, module, Some(id), env).resolve(parameter.ty))
@@ -367,90 +409,12 @@ impl Walker<'_> {
         false
     }
 
-    /// Arguments that the kernel reads as something else than they are.
-    fn argument_faults(
-        &mut self,
-        kernel: (ModuleId, FunctionId),
-        env: &TypeEnv,
-        values: &[(Val, Option<ExprId>)],
-        native: &Native,
-    ) {
-        let Some(function) = self.project.function_at(kernel.0, kernel.1) else { return };
-        if values.len() != function.param_count as usize || function.damaged {
-            return;
-        }
-        for (index, (value, expr)) in values.iter().enumerate() {
-            let Some(ty) = self.parameter_type(kernel, env, index) else { continue };
-            let parameter = &function.locals[LocalId::from(index)];
-            let declared = Site { module: kernel.0, span: parameter.span };
-            let site = expr.map_or_else(|| self.call_site(), |expr| self.expr_site(expr));
-            let text = expr.map(|expr| self.text(expr).to_owned()).unwrap_or_default();
-            let common = (native.name.clone(), parameter.name.to_string(), declared, text);
-            match (&ty, &value.kind) {
-                (Ty::Pointer(element), _) => {
-                    let (inner, buffer) = match &value.kind {
-                        // Its bytes are taken for an address: that is another matter.
-                        Kind::Array(array) if array.lib == Lib::Numpy => continue,
-                        Kind::Array(array) => (Rc::clone(array), array.buffer),
-                        Kind::Transfer(kind, inner) => match &inner.kind {
-                            Kind::Array(array) if *kind != Transfer::Out || native.maker == Maker::PyCuda => {
-                                (Rc::clone(array), array.buffer)
-                            }
-                            _ => continue,
-                        },
-                        _ => continue,
-                    };
-                    let Some(made) = self.heap.buffer(buffer).map(|buffer| buffer.info.site) else { continue };
-                    let (kernel_name, parameter, declared, text) = common;
-                    if let Some((own, wanted)) = elements_differ(inner.dtype, element) {
-                        if self.reads_as_another_type(kernel, env, index, element) {
-                            continue;
-                        }
-                        let kind = PythonFaultKind::ElementType {
-                            kernel: kernel_name,
-                            parameter,
-                            declared,
-                            wanted,
-                            given: own,
-                            text,
-                            made,
-                        };
-                        self.fault(kind, site, value.why.clone(), &[]);
-                    } else if let Some(view) = inner.view
-                        && self.indexes_in_order(kernel, env, index, &inner)
-                    {
-                        let kind = PythonFaultKind::NotContiguous {
-                            kernel: kernel_name,
-                            parameter,
-                            declared,
-                            text,
-                            view,
-                            transposed: inner.layout == Layout::Fortran,
-                        };
-                        self.fault(kind, site, value.why.clone(), &[]);
-                    }
-                }
-                (Ty::Int { .. } | Ty::Float { .. }, _) => {
-                    let Some(problem) = misread(value, &ty, native.maker) else { continue };
-                    let (kernel_name, parameter, declared, text) = common;
-                    let kind = PythonFaultKind::ArgumentType {
-                        kernel: kernel_name,
-                        parameter,
-                        declared,
-                        wanted: ty.name(),
-                        given: python_type(value),
-                        text,
-                        problem,
-                    };
-                    self.fault(kind, site, None, &[]);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn call_site(&self) -> Site {
-        Site { module: self.module_id(), span: cudalint_syntax::Span::default() }
+    /// Whether a kernel has so many parameters.
+    fn takes(&self, (module, id): (ModuleId, FunctionId), count: usize) -> bool {
+        self.project.function_at(module, id).is_none_or(|function| {
+            let open = function.variadic || function.damaged || function.template_params.iter().any(|param| param.pack);
+            open || function.param_count as usize == count
+        })
     }
 }
 
@@ -459,36 +423,4 @@ fn template_argument(text: &str) -> Argument {
         return Argument::Value(value.into());
     }
     Scalar::of_cpp(text).map_or(Argument::Unknown, |scalar| Argument::Type(Ty::of_scalar(scalar)))
-}
-
-/// How a kernel misreads a number, if it does. `CuPy` hands over the bytes of a Python `float` as a `double` and of an `int` as a
-/// `long long` (`CuPy`'s documentation of `RawKernel`, "no type conversion"); `PyCUDA` refuses both (`driver.py`, `invalid type on
-/// parameter`).
-fn misread(value: &Val, ty: &Ty, maker: Maker) -> Option<TypeProblem> {
-    let plain = matches!(value.kind, Kind::Int(_) | Kind::Float(_) | Kind::Ratio(..));
-    if maker == Maker::PyCuda && plain {
-        return Some(TypeProblem::Refused);
-    }
-    let (bytes, float) = match &value.kind {
-        Kind::Int(_) => (8, false),
-        Kind::Float(_) | Kind::Ratio(..) => (8, true),
-        Kind::Number(Dtype::Int { bytes, .. }, _) => (*bytes, false),
-        Kind::Number(Dtype::Float { bytes }, _) => (*bytes, true),
-        _ => return None,
-    };
-    match ty {
-        Ty::Float { bytes: wanted } if !float || *wanted != bytes => Some(TypeProblem::Misread),
-        // The lower bytes of a longer integer are the number itself.
-        Ty::Int { bytes: wanted, .. } if float || *wanted > bytes => Some(TypeProblem::Misread),
-        _ => None,
-    }
-}
-
-fn python_type(value: &Val) -> String {
-    match &value.kind {
-        Kind::Int(_) => "int".to_owned(),
-        Kind::Float(_) | Kind::Ratio(..) => "float".to_owned(),
-        Kind::Number(dtype, _) => dtype.name(),
-        _ => String::new(),
-    }
 }

@@ -47,7 +47,7 @@ impl Walker<'_> {
             Stmt::Block(inner) => self.block(inner),
             Stmt::If { condition, then, otherwise, .. } => {
                 let condition = self.eval(*condition);
-                self.branch(&condition, then, otherwise)
+                if self.raised { Flow::Stop } else { self.branch(&condition, then, otherwise) }
             }
             Stmt::Loop { kind, init, condition, step, body } => {
                 self.block(init);
@@ -56,7 +56,7 @@ impl Walker<'_> {
             Stmt::ForEach { variable, range, body } => {
                 let _ = variable;
                 let iterable = self.eval(*range);
-                self.for_loop(None, &iterable, body, &Vec::new())
+                if self.raised { Flow::Stop } else { self.for_loop(None, &iterable, body, &Vec::new()) }
             }
             Stmt::Break => Flow::Break,
             Stmt::Continue => Flow::Continue,
@@ -91,7 +91,7 @@ impl Walker<'_> {
         match python {
             PythonStmt::For { target, iterable, body, otherwise } => {
                 let iterable = self.eval(*iterable);
-                self.for_loop(Some(*target), &iterable, body, otherwise)
+                if self.raised { Flow::Stop } else { self.for_loop(Some(*target), &iterable, body, otherwise) }
             }
             PythonStmt::With { items, body } => {
                 for (item, target) in items {
@@ -100,6 +100,9 @@ impl Walker<'_> {
                     if let Some(target) = target {
                         self.assign(*target, entered);
                     }
+                }
+                if self.raised {
+                    return Flow::Stop;
                 }
                 // `with pytest.raises(…)`: what happens inside is meant to fail.
                 let fails = items.iter().any(|(item, _)| {

@@ -151,6 +151,8 @@ pub(crate) struct Program {
     pub maker: Maker,
     /// The module, where its text is in sight.
     pub module: Option<ModuleId>,
+    /// Whether the compiler surely refuses it.
+    pub refused: bool,
 }
 
 /// Packages that compile CUDA C++.
@@ -169,6 +171,8 @@ pub(crate) enum Maker {
 pub(crate) struct Native {
     pub maker: Maker,
     pub kernel: Option<(ModuleId, FunctionId)>,
+    /// Whether the compiler surely refuses its program, which its first call finds out.
+    pub refused: bool,
     /// Template arguments as written in the name: `float`, `256`.
     pub targs: Vec<String>,
     pub name: String,

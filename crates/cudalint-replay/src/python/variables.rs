@@ -162,7 +162,8 @@ impl Walker<'_> {
 
     /// Stores a value where an expression says: a variable, an attribute, an element, or several of them.
     pub(super) fn assign(&mut self, target: ExprId, value: Val) {
-        if !self.budget.descend() {
+        // Behind an exception nothing is assigned.
+        if self.raised || !self.budget.descend() {
             return;
         }
         match self.kind(target) {

@@ -58,6 +58,10 @@ pub(super) struct Walker<'p> {
     pub epoch: u32,
     /// Whether an expression raised an exception for sure.
     pub raised: bool,
+    /// Names that are no locals, by module: whether nothing binds them.
+    pub unbound: FxHashMap<(ModuleId, Name), bool>,
+    /// Modules, with whether all that binds names in them is written there.
+    pub open_books: FxHashMap<ModuleId, bool>,
     pub writes: FxHashMap<(ModuleId, FunctionId), Rc<Vec<Use>>>,
     /// Structured types, by number.
     pub records: Vec<Arc<cudalint_kernel::python::Record>>,
@@ -85,6 +89,8 @@ impl<'p> Walker<'p> {
             integers: FxHashSet::default(),
             epoch: 0,
             raised: false,
+            unbound: FxHashMap::default(),
+            open_books: FxHashMap::default(),
             writes: FxHashMap::default(),
             records: Vec::new(),
             packs: FxHashMap::default(),

@@ -9,7 +9,10 @@ pub fn faults(seen: &Seen) -> Vec<String> {
         .map(|fault| {
             let at = seen.project.text(fault.site.module, fault.site.span);
             let what = match &fault.kind {
-                Kind::ArgumentType { wanted, given, .. } => format!("{given} for {wanted}"),
+                Kind::ArgumentType { argument, others, .. } => {
+                    let named = std::iter::once(argument).chain(others);
+                    named.map(|it| format!("{} for {}", it.given, it.wanted)).collect::<Vec<_>>().join(", ")
+                }
                 Kind::ElementType { wanted, given, .. } => format!("elements {given} for {wanted}"),
                 Kind::NotContiguous { .. } => "not contiguous".to_owned(),
                 Kind::NotCopiedBack { host, device, .. } => format!("{device} of {host}"),
@@ -119,6 +122,88 @@ def good():
     );
     assert_eq!(faults(&seen), ["x: elements float64 for float", "0.5: float for float"]);
     assert_eq!(seen.told()[1], "K [8, 1, 1] [128, 1, 1] (x+0 of 4000 held; x+0 of 4000 held; 0.5f; 1000:4)");
+}
+
+const PYCUDA: &str = "
+import sys
+import numpy as np
+import pycuda.driver as drv
+from pycuda.compiler import SourceModule
+K = SourceModule('''__global__ void k(float *a, int n) { if (threadIdx.x < n) a[threadIdx.x] = 0; }''').get_function('k')
+N = np.int32(64)
+OPTIONS = sys.argv[1:]
+a = np.zeros(64, dtype=np.float32)
+";
+
+/// What the launches of some code are given, after the kernel `k` of two parameters.
+fn launched(code: &str) -> Vec<String> {
+    let seen = program(&format!("{PYCUDA}{code}"));
+    seen.launches().iter().map(|fact| format!("{} {}", fact.kernel.is_some(), fact.given.len())).collect()
+}
+
+#[test]
+fn a_launch_with_another_number_of_arguments_is_of_no_known_kernel() {
+    assert_eq!(launched("K(drv.InOut(a), N, block=(64, 1, 1))"), ["true 2"]);
+    assert_eq!(launched("K(drv.InOut(a), drv.In(a), N, block=(64, 1, 1))"), ["false 0"]);
+    assert_eq!(launched("K(drv.InOut(a), block=(64, 1, 1))"), ["false 0"]);
+}
+
+#[test]
+fn what_stands_behind_an_exception_does_not_happen() {
+    let launch = "K(drv.InOut(a), N, block=(64, 1, 1))";
+    for raises in
+        ["count = missing", "count = a.size[0]", "K(drv.InOut(a), 64, block=(64, 1, 1))", "print(4, [missing])"]
+    {
+        assert_eq!(launched(&format!("{raises}\n{launch}\n")), [""; 0], "{raises}");
+    }
+    // What may be bound, or is not surely evaluated.
+    for goes_on in [
+        "if N > 1000:\n    missing = 1\ncount = missing",
+        "def f():\n    global missing\n    missing = 1\ncount = missing",
+        "from elsewhere import *\ncount = missing",
+        "exec('missing = 1')\ncount = missing",
+        "if len(sys.argv) > 2 and missing:\n    pass",
+        "f = lambda: missing",
+        "try:\n    count = missing\nexcept NameError:\n    count = 1",
+        "count = [missing for _ in open('f')]",
+        "count = unicode('x')",
+        "!ls\ncount = missing",
+    ] {
+        assert_eq!(launched(&format!("{goes_on}\n{launch}\n")), ["true 2"], "{goes_on}");
+    }
+}
+
+#[test]
+fn a_program_that_no_compiler_takes_is_not_launched() {
+    let text = |head: &str, body: &str, more: &str| {
+        let code =
+            format!("{head}\n__global__ void w(float *a, int n) {{ {body} if (threadIdx.x < n) a[threadIdx.x] = 0; }}");
+        launched(&format!(
+            "W = SourceModule(\"\"\"{code}\"\"\"{more}).get_function('w')\nW(drv.InOut(a), N, block=(64, 1, 1))\n"
+        ))
+    };
+    let sized = "__shared__ float t[SIDE]; t[0] = 1;";
+    for (head, body) in [
+        ("", sized),
+        ("", "__shared__ float t[n]; t[0] = 1;"),
+        ("#include <stdio.h>", "__shared__ float t[2][2 * SIDE]; t[0][0] = 1;"),
+        ("", "if (n > SIDE) return;"),
+    ] {
+        assert_eq!(text(head, body, ""), [""; 0], "{head} {body}");
+    }
+    for (head, body, more) in [
+        ("#define SIDE 16", sized, ""),
+        ("const int SIDE = 16;", sized, ""),
+        ("enum { SIDE = 16 };", sized, ""),
+        ("#include \"side.h\"", sized, ""),
+        ("", sized, ", options=['-DSIDE=16']"),
+        ("", sized, ", options=OPTIONS"),
+        ("", sized, ".replace('SIDE', '16')"),
+        ("", "if (n > INT_MAX) return;", ""),
+        ("", "char t[sizeof(n)]; t[0] = 1;", ""),
+    ] {
+        assert_eq!(text(head, body, more), ["true 2"], "{head} {body} {more}");
+    }
 }
 
 #[test]
