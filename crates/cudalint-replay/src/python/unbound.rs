@@ -116,7 +116,7 @@ impl Walker<'_> {
             && module.cells.is_empty()
             && module.damage.is_empty()
             && module.cuts.is_empty()
-            && self.project.path(id).ends_with(".py")
+            && self.project.path(id).rsplit_once('.').is_some_and(|(_, extension)| extension == "py")
             && !BINDERS.iter().any(|binder| source.contains(binder))
             && !source.lines().any(for_a_shell);
         self.open_books.insert(id, known);

@@ -139,10 +139,8 @@ impl<'p> Walker<'p> {
         }
         let out = self.eval(inner);
         // One that does not take these arguments is another kernel of the name.
-        let takes = |function: &Function| match launch.chevron || launch.attributes.is_some() {
-            true => accepts(function, launch.args.len()),
-            false => true,
-        };
+        let counted = launch.chevron || launch.attributes.is_some();
+        let takes = |function: &Function| !counted || accepts(function, launch.args.len());
         if let Kind::Function(module, function, env) = &out.val.kind
             && self.project.function_at(*module, *function).is_some_and(|f| f.space.global && takes(f))
         {
