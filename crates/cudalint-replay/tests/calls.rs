@@ -132,8 +132,8 @@ fn a_launch_is_never_of_a_kernel_with_other_parameters() {
     let bound = |include: &str, launch: &str| {
         let kernel = "__global__ void k(float *o, int n, int m) { o[n + m] = 0; }\n";
         let launcher = format!("{include}\nvoid run(float *o) {{ {launch} }}\n");
-        let project = common::project(&[("a.cu", kernel), ("b.cu", &launcher)]);
-        let facts = cudalint_replay::replay_all(&project, &cudalint_replay::ReplayOptions::default());
+        let project = project(&[("a.cu", kernel), ("b.cu", &launcher)]);
+        let facts = replay_all(&project, &ReplayOptions::default());
         let events: Vec<_> = facts.iter().flat_map(|facts| facts.events.clone()).collect();
         common::launches(&events).iter().map(|launch| launch.kernel.is_some()).collect::<Vec<_>>()
     };
