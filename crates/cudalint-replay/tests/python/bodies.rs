@@ -294,6 +294,7 @@ hx = np.ones(N, dtype=np.float32)
 dx = checked(driver.cuMemAlloc(hx.nbytes))
 dy = checked(driver.cuMemAlloc(hx.nbytes))
 checked(driver.cuMemcpyHtoD(dx, hx.ctypes.data, hx.nbytes))
+stream = checked(driver.cuStreamCreate(0))
 ";
 
 #[test]

@@ -7,6 +7,7 @@ import ml_dtypes
 import numpy as np
 import numba
 from numba import cuda
+from settings import fields, kind
 
 point = np.dtype([('x', np.float32), ('y', np.float32), ('n', np.int32)])
 
