@@ -10,6 +10,7 @@ pub fn child(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
     match arguments.next()?.as_str() {
         "__launch" => Some(crate::lab::launch_main(arguments)),
         "__probe" => Some(crate::machine::probe_main(arguments)),
+        "__compile" => Some(crate::project::compile_main(arguments)),
         "__kernel" => Some(crate::kernel::kernel_main(arguments)),
         _ => None,
     }

@@ -18,6 +18,7 @@ pub mod matching;
 pub mod outcome;
 mod paths;
 pub mod probe;
+pub mod project;
 pub mod receipt;
 pub mod run;
 pub mod scenario;

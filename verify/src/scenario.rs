@@ -33,6 +33,8 @@ pub enum Program {
 pub enum Origin {
     /// The user's file, unchanged.
     AsWritten,
+    /// The user's project, built and run by the user's own commands.
+    Project,
     /// The user's file, included, with its `main` renamed, and a `main` that calls the finding's function or launches
     /// its kernel.
     Around,
@@ -64,6 +66,40 @@ pub struct CudaProgram {
     pub arguments: Vec<String>,
     /// The file of `files` that shows the defect again and stands alone; none for a program as written.
     pub reproducer: Option<Utf8PathBuf>,
+    /// The project whose own build makes it, where one does: then `unit` is the finding's file in it, and no flags count.
+    pub project: Option<Project>,
+}
+
+/// A project that commands of its own build and run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Project {
+    /// The folder, absolute, from which commands start.
+    pub folder: Utf8PathBuf,
+    /// What is copied with it: a folder above, where its files may name others in it; or the same.
+    pub base: Utf8PathBuf,
+    /// The folder, absolute, that findings' paths start from.
+    pub root: Utf8PathBuf,
+    /// What removes what an earlier build left, as a shell reads it.
+    pub clean: Option<String>,
+    /// What builds it; none where nothing is built. `{build}` is a folder of its own: then the project's folder is not
+    /// copied.
+    pub build: Option<String>,
+    /// What runs it, one after the other. None where that is what was built.
+    pub run: Vec<String>,
+    /// Whether the user has given these commands; else they are what its files suggest.
+    pub given: bool,
+    /// A file of it, relative to what is copied, and the file that takes its place in the copy.
+    pub replaced: Option<(Utf8PathBuf, Utf8PathBuf)>,
+}
+
+/// What stands in commands for a folder of their own.
+pub const BUILD_FOLDER: &str = "{build}";
+
+impl Project {
+    /// Whether its commands keep what they make in a folder of their own.
+    pub fn in_place(&self) -> bool {
+        self.clean.iter().chain(&self.build).chain(&self.run).any(|command| command.contains(BUILD_FOLDER))
+    }
 }
 
 /// A kernel and its launch as data.

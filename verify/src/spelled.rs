@@ -77,14 +77,24 @@ fn wrapped<'n>(names: impl IntoIterator<Item = &'n &'n str>) -> Vec<String> {
     names.into_iter().flat_map(|name| ["-Xlinker".to_owned(), format!("--wrap={name}")]).collect()
 }
 
+/// What the linker turns to the probe.
+pub(crate) fn probed_names() -> impl Iterator<Item = &'static &'static str> {
+    PROBED.iter().chain(&LAUNCHES).chain(&MEMORY)
+}
+
 /// The flags for the probe.
 pub(crate) fn probed() -> Vec<String> {
-    wrapped(PROBED.iter().chain(&LAUNCHES).chain(&MEMORY))
+    wrapped(probed_names())
+}
+
+/// What the linker turns to the header of watchpoints.
+pub(crate) fn watched_names() -> impl Iterator<Item = &'static &'static str> {
+    WATCHED.iter().chain(&LAUNCHES).chain(&MEMORY)
 }
 
 /// The flags for watchpoints.
 pub(crate) fn watched() -> Vec<String> {
-    wrapped(WATCHED.iter().chain(&LAUNCHES).chain(&MEMORY))
+    wrapped(watched_names())
 }
 
 /// The flags for the check of the host's side of copies.

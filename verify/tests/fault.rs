@@ -116,6 +116,7 @@ fn judge_with(runs: &Runs, fault: Fault, change: impl Fn(&mut cudalint_findings:
         flags: Vec::new(),
         arguments: Vec::new(),
         reproducer: None,
+        project: None,
     });
     let mut finding = finding(fault, (5, 5), (5, 26));
     change(&mut finding);

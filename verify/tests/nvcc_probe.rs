@@ -66,6 +66,7 @@ impl Bench {
             flags: vec!["-cudart".to_owned(), "none".to_owned(), self.runtime.to_string()],
             arguments: Vec::new(),
             reproducer: None,
+            project: None,
         });
         let mut finding = fault_support::finding(Fault::Status, (1, 1), (1, 1));
         finding.range = place;

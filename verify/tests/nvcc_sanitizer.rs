@@ -65,6 +65,7 @@ impl Bench {
             flags: vec!["-cudart".to_owned(), "none".to_owned(), self.runtime.to_string()],
             arguments: Vec::new(),
             reproducer: None,
+            project: None,
         });
         let more = serde_json::json!({"shows": shows, "function": "main"});
         let finding = FindingEntry { range: place, ..recorded_support::finding(method, "program.cu", 1, more) };

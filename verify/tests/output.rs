@@ -49,6 +49,7 @@ fn judge(log: &[String], change: impl Fn(&mut FindingEntry)) -> Judgement {
         flags: Vec::new(),
         arguments: Vec::new(),
         reproducer: None,
+        project: None,
     });
     let mut finding = fault_support::finding(cudalint_findings::Fault::Status, (7, 23), (7, 24));
     finding.verification.method = Method::Output;

@@ -85,6 +85,7 @@ impl Scene {
             flags: Vec::new(),
             arguments: Vec::new(),
             reproducer: None,
+            project: None,
         });
         experiment::perform(finding, &program, &bench)
     }

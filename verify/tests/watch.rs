@@ -475,6 +475,7 @@ fn a_header_with_the_flagged_lines_is_copied_with_what_includes_it() {
         flags: Vec::new(),
         arguments: Vec::new(),
         reproducer: None,
+        project: None,
     };
     let lab = place.lab(place.machine(&compiler("true"), ""), limits());
     let bench = lab.bench("one").unwrap();
@@ -521,6 +522,7 @@ fn a_lock_around_the_call_orders_what_a_header_does() {
             flags: Vec::new(),
             arguments: Vec::new(),
             reproducer: None,
+            project: None,
         };
         let judgement = watchpoint::perform(&finding, &Program::Cuda(program), &lab.bench(name).unwrap());
         (judgement.verdict, judgement.reason)

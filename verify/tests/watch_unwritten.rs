@@ -197,6 +197,7 @@ fn a_block_is_logged_as_a_whole() {
         flags: Vec::new(),
         arguments: Vec::new(),
         reproducer: None,
+        project: None,
     });
     let log = "launch 1 4 1 1 64 1 1\naccess 0 2 1 9c 4 0 256 3 0 0 39 0 0 0 0 1 1\naccess 1 1 1 a0 4 0 256 3 0 0 40 0 0 1 0 1 1\nend 1 0 2";
     let nvcc = compiler(&format!("printf '%s\\n' '{log}' > $CUDALINT_WATCH_LOG; echo focus:$CUDALINT_WATCH_FOCUS"));

@@ -235,6 +235,22 @@ impl Engine {
         Ok(Reading::new(given, &group.settings.settings, &base_of(&group), commands, &shown))
     }
 
+    /// How a folder's project is built and run, as the settings that hold there say, and the folder where these stand; none
+    /// where they say nothing.
+    ///
+    /// # Errors
+    /// When a settings file is wrong.
+    pub fn verified_by(
+        &self,
+        folder: &Path,
+        request: &Request,
+    ) -> Result<Option<(PathBuf, settings::VerifySettings)>, UsageError> {
+        let mut roots = Roots::new(self.table.rules, self.fixed(&request.configuration)?);
+        let loaded = roots.settings(&real_path(folder)).map_err(|error| UsageError(error.to_string()))?;
+        let base = loaded.file.as_deref().and_then(Path::parent).map(Path::to_owned);
+        Ok(base.map(|base| (base, loaded.settings.verify)))
+    }
+
     /// Lints texts in memory, as one project of their own: all findings at the levels of the settings given as the text
     /// of a `cudalint.toml`, those of every confidence.
     ///

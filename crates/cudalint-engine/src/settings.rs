@@ -27,6 +27,8 @@ pub struct Settings {
     pub parse: ParseSettings,
     /// The index of the project.
     pub index: IndexSettings,
+    /// How the project is built and run, for `cudalint verify`.
+    pub verify: VerifySettings,
     /// Rules that are off below certain paths.
     #[serde(rename = "override")]
     pub overrides: Vec<Override>,
@@ -90,6 +92,35 @@ impl Default for IndexSettings {
     fn default() -> Self {
         Self { max_bytes: 64 << 20 }
     }
+}
+
+/// `[verify]`: commands as a shell reads them, which start in this file's folder. `{build}` in them is a folder of their
+/// own; without it the folder is copied, and the copy is built.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct VerifySettings {
+    /// What removes what an earlier build has left: `"make clean"`.
+    pub clean: Option<String>,
+    /// What builds: `"make"`, `"cmake -S . -B {build} && cmake --build {build}"`.
+    pub build: Option<String>,
+    /// What runs what was built, one after the other: `["./app small.txt"]`, `["ctest --test-dir {build}"]`.
+    pub run: Vec<String>,
+    /// The same for folders below this file's, in which their commands start; the first that holds a file counts.
+    pub folder: Vec<VerifyFolder>,
+}
+
+/// One `[[verify.folder]]`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct VerifyFolder {
+    /// The folder, relative to this file.
+    pub path: String,
+    /// As in `[verify]`.
+    pub clean: Option<String>,
+    /// As in `[verify]`.
+    pub build: Option<String>,
+    /// As in `[verify]`.
+    pub run: Vec<String>,
 }
 
 /// One `[[override]]`.

@@ -193,6 +193,16 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub check: CheckArgs,
 
+    /// Build the project with this command, as a shell reads it, in a copy of this folder; `{build}` in it is a folder of its
+    /// own, and then nothing is copied
+    #[arg(long, value_name = "COMMAND", help_heading = "Verification", requires = "run")]
+    pub build: Option<String>,
+    /// Run the project with this command; may be given several times
+    #[arg(long, value_name = "COMMAND", help_heading = "Verification")]
+    pub run: Vec<String>,
+    /// Before building, remove with this command what an earlier build has left
+    #[arg(long, value_name = "COMMAND", help_heading = "Verification", requires = "build")]
+    pub clean: Option<String>,
     /// Verify only findings of these rules, or with these fingerprints (eight characters suffice)
     #[arg(long, value_name = "RULE|FINGERPRINT", value_delimiter = ',', help_heading = "Verification")]
     pub only: Vec<String>,
@@ -208,6 +218,9 @@ pub struct VerifyArgs {
     /// Go on with an earlier run into the same outcome folder
     #[arg(long, help_heading = "Verification")]
     pub resume: bool,
+    /// A record of proof: take over what it holds while the sources are the same, add what a GPU shows
+    #[arg(long, value_name = "FILE", help_heading = "Verification")]
+    pub ledger: Option<PathBuf>,
     /// The outcome folder
     #[arg(long, value_name = "DIR", default_value = "cudalint-out", help_heading = "Verification")]
     pub out: PathBuf,

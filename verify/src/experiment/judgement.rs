@@ -44,6 +44,18 @@ impl Judgement {
         judgement
     }
 
+    /// The judgement of a project that could not be built by its own command.
+    pub fn of_project(failure: &BuildFailure) -> Self {
+        let mut judgement = Self::of_build(failure);
+        match failure {
+            BuildFailure::Refused { error, .. } => judgement.reason = format!("the project's build fails: {error}"),
+            BuildFailure::TimedOut => "the project's build took too long".clone_into(&mut judgement.reason),
+            BuildFailure::Broken(problem) => judgement.reason = format!("the project cannot be built: {problem}"),
+            BuildFailure::NoCompiler | BuildFailure::Interrupted => {}
+        }
+        judgement
+    }
+
     /// A judgement of a run, with the run's command, log and device.
     pub fn of_run(
         verdict: Verdict,

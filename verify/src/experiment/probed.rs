@@ -6,10 +6,14 @@ use super::Judgement;
 use super::place::{Spot, harness_of};
 use crate::lab::{Bench, Build, BuildFailure, Run, RunOutcome};
 use crate::probe::{self, Plan, Watch};
+use crate::project::{self, Built};
 use crate::scenario::CudaProgram;
 use crate::tools::probe_log::Trace;
 use camino::Utf8PathBuf;
 use cudalint_findings::model::{EvidenceRecord, Verdict};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What writes the records of these experiments.
 pub const BACK_END: &str = concat!("cudalint probe ", env!("CARGO_PKG_VERSION"));
@@ -27,13 +31,24 @@ pub struct Seen {
 #[derive(Debug)]
 pub struct Probed<'bench, 'lab> {
     bench: &'bench Bench<'lab>,
-    program: Utf8PathBuf,
-    arguments: Vec<String>,
+    of: Of,
     /// The harness, whose own calls see real statuses alone.
     harness: Option<String>,
     /// What its build was for.
     label: String,
 }
+
+/// What is run.
+#[derive(Debug)]
+enum Of {
+    /// A program of the scenario's own, with its arguments.
+    Program(Utf8PathBuf, Vec<String>),
+    /// A project, whose runs all findings share; with the log of each run, by its label.
+    Project(Arc<Built>, RefCell<HashMap<String, String>>),
+}
+
+/// Flags that a project's build need not be given: it has lines, and assertions as the user wants them.
+const AS_BUILT: [&str; 2] = ["-lineinfo", "-UNDEBUG"];
 
 impl<'bench, 'lab> Probed<'bench, 'lab> {
     /// Builds a program with the probe, and with more flags.
@@ -47,6 +62,20 @@ impl<'bench, 'lab> Probed<'bench, 'lab> {
         watch: &Watch,
         more: &[String],
     ) -> Result<Self, Judgement> {
+        let of = match &program.project {
+            Some(project) => Of::Project(Self::of_project(project, bench, watch, more)?, RefCell::default()),
+            None => Self::of_program(program, bench, label, watch, more)?,
+        };
+        Ok(Self { bench, of, harness: harness_of(program), label: label.to_owned() })
+    }
+
+    fn of_program(
+        program: &CudaProgram,
+        bench: &Bench<'_>,
+        label: &str,
+        watch: &Watch,
+        more: &[String],
+    ) -> Result<Of, Judgement> {
         let broken = |error: std::io::Error| Judgement::of_build(&BuildFailure::Broken(error.to_string()));
         bench.write_all(&program.files).map_err(|problem| Judgement::without_run(Verdict::Unviable, problem))?;
         let mut flags = program.flags.clone();
@@ -55,30 +84,57 @@ impl<'bench, 'lab> Probed<'bench, 'lab> {
         flags.extend(probe::flags_for(bench, &watch).map_err(broken)?);
         let build = Build { label: label.to_owned(), units: vec![program.unit.clone()], flags };
         let built = bench.build(&build).map_err(|failure| Judgement::of_build(&failure))?;
-        Ok(Self {
-            bench,
-            program: built,
-            arguments: program.arguments.clone(),
-            harness: harness_of(program),
-            label: label.to_owned(),
-        })
+        Ok(Of::Program(built, program.arguments.clone()))
     }
 
-    /// Runs it as planned. The label tells this run from others of the same build.
+    fn of_project(
+        of: &crate::scenario::Project,
+        bench: &Bench<'_>,
+        watch: &Watch,
+        more: &[String],
+    ) -> Result<Arc<Built>, Judgement> {
+        if watch.pair.is_some() || more.iter().any(|flag| !AS_BUILT.contains(&flag.as_str())) {
+            let reason = "a project is built in one way, and this experiment needs another";
+            return Err(Judgement::without_run(Verdict::Unviable, reason));
+        }
+        let built = project::built(bench, of, project::Put::Probe(&watch.functions))
+            .map_err(|it| Judgement::of_project(&it))?;
+        if built.probe {
+            return Ok(built);
+        }
+        Err(Judgement::without_run(Verdict::Unviable, "the project can be built without the probe only"))
+    }
+
+    /// Runs it as planned. The label tells this run from others of the same build; one that begins with `baseline-` is
+    /// another of what was run before.
     pub fn run(&self, label: &str, plan: &Plan) -> Seen {
+        let again = label.starts_with("baseline-");
         let label = format!("{}-{label}", self.label);
         let plan = Plan { blind: self.harness.clone(), ..plan.clone() };
-        let mut command = vec![self.program.to_string()];
-        command.extend(self.arguments.iter().cloned());
-        let run =
-            self.bench.run(&Run::on_device(label.clone(), command, probe::environment(self.bench, &label, &plan)));
-        let trace = probe::read(self.bench, &label, &self.program);
-        Seen { run, trace }
+        match &self.of {
+            Of::Program(program, arguments) => {
+                let mut command = vec![program.to_string()];
+                command.extend(arguments.iter().cloned());
+                let environment = probe::environment(self.bench, &label, &plan);
+                let run = self.bench.run(&Run::on_device(label.clone(), command, environment));
+                Seen { run, trace: probe::read(self.bench, &label, program) }
+            }
+            Of::Project(built, logs) => {
+                let traced = project::traced(self.bench, built, &plan, again);
+                logs.borrow_mut().insert(label, traced.log.clone());
+                Seen { run: traced.run.clone(), trace: traced.trace.clone() }
+            }
+        }
     }
 
     /// The log of a run, relative to the outcome folder.
     pub fn log(&self, label: &str) -> String {
-        self.bench.relative(&probe::log(self.bench, &format!("{}-{label}", self.label)))
+        let label = format!("{}-{label}", self.label);
+        let shared = match &self.of {
+            Of::Program(..) => None,
+            Of::Project(_, logs) => logs.borrow().get(&label).cloned(),
+        };
+        shared.unwrap_or_else(|| self.bench.relative(&probe::log(self.bench, &label)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::job::Limits;
 use super::launcher::Launcher;
+use super::once::Memory;
 use super::sandbox::Network;
 use super::shelf::Shelf;
 use super::slots::{self, Ports, Slots, lock};
@@ -30,6 +31,7 @@ pub struct Lab {
     pub(super) devices: Slots,
     pub(super) ports: Ports,
     pub(super) shelf: Shelf,
+    pub(super) memory: Memory,
     /// Seconds that commands took when nothing watched them.
     pub(super) baselines: Mutex<HashMap<Vec<String>, f64>>,
     notes: Mutex<Vec<String>>,
@@ -37,6 +39,9 @@ pub struct Lab {
 }
 
 impl Lab {
+    /// Folder of what scenarios share, below the outcome folder.
+    pub(crate) const PROJECTS: &'static str = "projects";
+
     /// A lab over an existing, absolute folder.
     pub fn new(machine: Machine, folder: Utf8PathBuf, limits: Limits, launcher: Launcher) -> Self {
         Self {
@@ -51,6 +56,7 @@ impl Lab {
             beside_device: OnceLock::new(),
             ports: Ports::default(),
             shelf: Shelf::default(),
+            memory: Memory::default(),
             baselines: Mutex::default(),
             notes: Mutex::default(),
             full: Mutex::default(),

@@ -192,7 +192,7 @@ fn link(from: &Utf8Path, to: &Utf8Path) -> std::io::Result<()> {
 }
 
 /// The CUDA libraries' folder where nvcc does not know it: packages of Python have `lib`, nvcc's profile says `lib64`.
-fn library_folder(nvcc: &Utf8Path) -> Option<Utf8PathBuf> {
+pub(crate) fn library_folder(nvcc: &Utf8Path) -> Option<Utf8PathBuf> {
     let toolkit = nvcc.parent()?.parent()?;
     let folder = toolkit.join("lib");
     (!toolkit.join("lib64").is_dir() && folder.join("libcudart_static.a").is_file()).then_some(folder)

@@ -27,6 +27,17 @@ const NAMES: &[&str] = &[
     "NVCC_CCBIN",
     "NVCC_PREPEND_FLAGS",
     "NVCC_APPEND_FLAGS",
+    // What the builds of projects go by.
+    "CC",
+    "CXX",
+    "CUDACXX",
+    "CUDAHOSTCXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CUDAFLAGS",
+    "LDFLAGS",
+    "CMAKE_PREFIX_PATH",
+    "PKG_CONFIG_PATH",
     // Python and where its packages are.
     "PYTHONPATH",
     "PYTHONHOME",

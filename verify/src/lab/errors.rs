@@ -1,7 +1,7 @@
 //! The first error in what a compiler said: nvcc, cudafe++, the host compiler, ptxas, nvlink, the linker.
 
 /// The line that says what is wrong, in one line; none where no line looks like an error.
-pub(super) fn first_error(output: &str) -> Option<String> {
+pub(crate) fn first_error(output: &str) -> Option<String> {
     // A linker's last word names no symbol, and nvcc repeats what a tool that it called has said.
     let strong = |line: &&str| {
         let line = line.to_ascii_lowercase();
@@ -18,6 +18,7 @@ pub(super) fn first_error(output: &str) -> Option<String> {
         .iter()
         .any(|sign| line.contains(sign))
             && !line.starts_with("collect2:")
+            && !line.starts_with("make")
             && !line.contains("-wno-error")
             && !line.contains("errors detected in the compilation")
     };
@@ -76,6 +77,10 @@ mod tests {
             (
                 "/usr/bin/ld: cannot find -lcudart_static: No such file or directory\ncollect2: error: ld returned 1 exit status",
                 "/usr/bin/ld: cannot find -lcudart_static: No such file or directory",
+            ),
+            (
+                "/usr/bin/ld: cannot find -lcutil\nmake: *** [Makefile:9: app] Error 1",
+                "/usr/bin/ld: cannot find -lcutil",
             ),
             (
                 "nvcc fatal   : Unsupported gpu architecture 'compute_35'",

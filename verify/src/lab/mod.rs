@@ -10,6 +10,8 @@ mod inputs;
 mod job;
 mod launch;
 mod launcher;
+mod make;
+mod once;
 mod process;
 mod run;
 mod sandbox;
@@ -19,7 +21,9 @@ mod watch;
 
 pub(crate) use ask::{Answer, readable};
 pub use bench::{Bench, Lab, Phase, Times};
+pub(crate) use build::library_folder;
 pub(crate) use environment::CHILD;
+pub(crate) use errors::first_error;
 pub use job::{Build, BuildFailure, End, Limits, Run, RunOutcome, Watcher};
 pub use launch::launch_main;
 pub use launcher::Launcher;

@@ -2,6 +2,7 @@
 //
 // The environment says what to do:
 //   CUDALINT_PROBE_LOG      file of the log; without it nothing is written and nothing changes
+//   CUDALINT_PROBE_EACH     1: a log of its own for each program and library, with process and number behind the name
 //   CUDALINT_PROBE_MODE     trace, status, launch, asynchronous, memory, cover, pair
 //   CUDALINT_PROBE_SITES    call:<number>=<status> and launch:<offset, hexadecimal>=<status>, with commas
 //   CUDALINT_PROBE_TURN     which turn of a site, from 1, counted over all of them; 0 or nothing: every one
@@ -52,18 +53,36 @@ thread_local char details[1024];
 int (*pair_reader)(unsigned long long *) = nullptr;
 
 unsigned long long load_bias = 0, program_begin = 0, program_end = 0;
+char program[4096]; // the file of the program, or of the library, that this probe is a part of
 
 int note_program(dl_phdr_info *info, size_t, void *) {
-    load_bias = info->dlpi_addr;
-    program_begin = ~0ULL;
+    unsigned long long own = reinterpret_cast<unsigned long long>(&load_bias), begin = ~0ULL, end = 0;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
-        unsigned long long begin = load_bias + info->dlpi_phdr[i].p_vaddr;
-        unsigned long long end = begin + info->dlpi_phdr[i].p_memsz;
-        if (begin < program_begin) program_begin = begin;
-        if (end > program_end) program_end = end;
+        unsigned long long from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        unsigned long long to = from + info->dlpi_phdr[i].p_memsz;
+        if (from < begin) begin = from;
+        if (to > end) end = to;
     }
-    return 1; // the program itself comes first
+    if (own < begin || own >= end) return 0;
+    load_bias = info->dlpi_addr;
+    program_begin = begin;
+    program_end = end;
+    if (info->dlpi_name && *info->dlpi_name) {
+        snprintf(program, sizeof program, "%s", info->dlpi_name);
+    } else {
+        ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+        program[length > 0 ? length : 0] = 0;
+    }
+    return 1;
+}
+
+// The calls of one unit are numbered by the compiler; of a project with several, file and line tell them apart.
+unsigned long long number_of(const char *file, int line, int id) {
+    unsigned long long hash = 0xcbf29ce484222325ULL;
+    for (const char *at = file; *at; ++at) hash = (hash ^ static_cast<unsigned char>(*at)) * 0x100000001b3ULL;
+    return (hash & 0x7ffff) << 44 | static_cast<unsigned long long>(line & 0xfffff) << 24 |
+           static_cast<unsigned long long>(id & 0xffffff);
 }
 
 bool same(const char *left, const char *right) { return strcmp(left, right) == 0; }
@@ -98,7 +117,15 @@ void on_signal(int signal_number) {
 __attribute__((constructor)) void begin() {
     const char *path = setting("CUDALINT_PROBE_LOG");
     if (!*path) return;
-    log_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (same(setting("CUDALINT_PROBE_EACH"), "1")) {
+        for (int each = 0; each < 100 && log_file < 0; ++each) {
+            char name[4096];
+            snprintf(name, sizeof name, "%s.%08d.%02d", path, static_cast<int>(getpid()), each);
+            log_file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+        }
+    } else {
+        log_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    }
     if (log_file < 0) return;
     dl_iterate_phdr(note_program, nullptr);
     const char *mode = setting("CUDALINT_PROBE_MODE");
@@ -131,7 +158,9 @@ __attribute__((constructor)) void begin() {
     const int deadly[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
     for (int each : deadly) sigaction(each, &action, nullptr);
     atexit(end_log); // registered first, runs last
-    Line("begin").write();
+    Line line("begin");
+    line.text("program", program);
+    line.write();
 }
 
 bool room_for(const char *function, const char *file, int line) {
@@ -368,7 +397,8 @@ extern "C" int cudalint_probe_call(int status, const char *function, const char 
     if (plan.mode == Mode::None) return status;
     int handed = status;
     bool blind = *plan.blind && ends_with(file, plan.blind);
-    const Aim *here = plan.mode == Mode::Status ? site_at(false, static_cast<unsigned long>(id)) : nullptr;
+    unsigned long long number = number_of(file, at_line, id);
+    const Aim *here = plan.mode == Mode::Status ? site_at(false, number) : nullptr;
     if (!blind && is_runtime(function) && pending && status == 0) {
         bool reads = same(function, "cudaGetLastError");
         if (reads || same(function, "cudaPeekAtLastError")) handed = pending;
@@ -389,7 +419,7 @@ extern "C" int cudalint_probe_call(int status, const char *function, const char 
         line.number("thread", thread_number());
         line.text("function", function);
         line.place(file, at_line);
-        line.number("id", id);
+        line.number("id", static_cast<long long>(number));
         line.number("kind", kind);
         line.number("real", status);
         line.number("handed", handed);
@@ -408,7 +438,7 @@ extern "C" void cudalint_probe_text(int status, const char *function, const char
     line.number("thread", thread_number());
     line.text("function", function);
     line.place(file, at_line);
-    line.number("id", id);
+    line.number("id", static_cast<long long>(number_of(file, at_line, id)));
     line.number("code", status);
     line.write();
 }

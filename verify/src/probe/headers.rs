@@ -42,17 +42,30 @@ pub fn of(program: &CudaProgram) -> Vec<String> {
         |flag: &&String| matches!(Utf8Path::new(flag.as_str()).extension(), Some("cu" | "cpp" | "cc" | "cxx"));
     wanted.push(program.unit.clone());
     wanted.extend(program.flags.iter().filter(sources).map(Utf8PathBuf::from));
+    follow(&folders, &mut found, wanted);
+    found
+}
+
+/// The same for sources, with a compiler's words, which name folders of headers.
+pub fn in_sources(sources: &[Utf8PathBuf], words: &[String]) -> Vec<String> {
+    let folders: Vec<&Utf8Path> = words.iter().filter_map(|flag| flag.strip_prefix("-I")).map(Utf8Path::new).collect();
+    let mut found: Vec<String> = Vec::new();
+    follow(&folders, &mut found, sources.to_vec());
+    found
+}
+
+/// Takes the headers of files, and of those that they include.
+fn follow(folders: &[&Utf8Path], found: &mut Vec<String>, mut wanted: Vec<Utf8PathBuf>) {
     let mut seen: Vec<Utf8PathBuf> = Vec::new();
     while let Some(file) = wanted.pop() {
         if seen.contains(&file) || seen.len() >= MAX_FILES {
             continue;
         }
         if let Ok(text) = cudalint_files::read_text(file.as_std_path()) {
-            look(&text, file.parent().unwrap_or(Utf8Path::new("")), &folders, &mut found, &mut wanted);
+            look(&text, file.parent().unwrap_or(Utf8Path::new("")), folders, found, &mut wanted);
         }
         seen.push(file);
     }
-    found
 }
 
 /// Takes the headers of a text, and the files beside it that it includes.

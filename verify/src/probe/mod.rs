@@ -32,7 +32,7 @@ pub struct Watch {
 }
 
 /// A function whose calls are reported on some lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WatchedFunction {
     /// Its name without qualification.
     pub name: String,
@@ -54,7 +54,7 @@ pub struct WatchedPair {
 }
 
 /// What a run is asked to do at its site.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Task {
     /// Nothing: the log alone.
     #[default]
@@ -83,7 +83,7 @@ pub enum Site {
 }
 
 /// What a run is asked to do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Plan {
     /// What.
     pub task: Task,
@@ -130,20 +130,36 @@ pub fn flags(bench: &Bench<'_>) -> Result<Vec<String>> {
 /// Those of the file system.
 pub fn flags_for(bench: &Bench<'_>, watch: &Watch) -> Result<Vec<String>> {
     let folder = bench.lab.folder.join("probe");
-    std::fs::create_dir_all(&folder)?;
-    keep(&folder.join("cudalint_probe.cuh"), HEADER)?;
-    keep(&folder.join("cudalint_probe_internal.h"), INTERNAL)?;
-    keep(&folder.join("cudalint_probe_pair.cuh"), PAIR)?;
-    let source = keep(&folder.join("cudalint_probe.cpp"), SOURCE)?;
-    keep(&folder.join("cudalint_probe_memory.h"), MEMORY)?;
-    let hooks = hooks(watch);
-    let name = format!("hooks_{}.cuh", crate::receipt::hash([hooks.as_str()]));
-    let hooks = keep(&folder.join(name), &hooks)?;
+    let source = source(&folder)?;
+    let hooks = header(&folder, watch)?;
     let mut flags: Vec<String> = ["-include", hooks.as_str(), source.as_str()].map(str::to_owned).into();
     // Places of launches come from the host's debug information, without inlining.
     flags.extend(["-g", "-Xcompiler", "-O0", "-Xcompiler", "-fno-omit-frame-pointer"].map(str::to_owned));
     flags.extend(spelled::probed());
     Ok(flags)
+}
+
+/// Writes the half of the probe that is linked, and gives its path.
+///
+/// # Errors
+/// Those of the file system.
+pub(crate) fn source(folder: &Utf8Path) -> Result<Utf8PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    keep(&folder.join("cudalint_probe_internal.h"), INTERNAL)?;
+    keep(&folder.join("cudalint_probe_memory.h"), MEMORY)?;
+    keep(&folder.join("cudalint_probe.cpp"), SOURCE)
+}
+
+/// Writes the header that is put before the user's code, and gives its path.
+///
+/// # Errors
+/// Those of the file system.
+pub(crate) fn header(folder: &Utf8Path, watch: &Watch) -> Result<Utf8PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    keep(&folder.join("cudalint_probe.cuh"), HEADER)?;
+    keep(&folder.join("cudalint_probe_pair.cuh"), PAIR)?;
+    let hooks = hooks(watch);
+    keep(&folder.join(format!("hooks_{}.cuh", crate::receipt::hash([hooks.as_str()]))), &hooks)
 }
 
 /// The header that is put before the user's code.

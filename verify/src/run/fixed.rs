@@ -52,7 +52,7 @@ pub(super) fn verify(
         Err(reason) => return problem(reason, outcome),
     };
     let moved = moved(finding, name, &edits);
-    let again = worker.try_programs(&moved, &fixed, &bench, Some(tried.best));
+    let again = worker.try_programs(&moved, &fixed, &bench, Some(tried.best), Some(&finding.path));
     let judgement = again.judgement;
     let new = new_records(&tried.judgement.evidence, &judgement.evidence);
     (outcome.holds, outcome.reason) = match judgement.verdict {

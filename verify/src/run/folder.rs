@@ -6,13 +6,14 @@
 //! outcomes.jsonl                one outcome a line, as they came
 //! scenarios/<id>/outcome.json   the outcome; here as soon as it is known, never half of it
 //! scenarios/<id>/1-as-written/  each program that was tried: sources, logs, reports
+//! projects/<name>/              builds and runs of projects, which findings share: logs, reports
 //! ```
 //!
 //! Beside these, `builds` and `cache` are for the run itself and go with it; `lock` tells another run that one is here.
 
 use super::plan::Task;
 use super::request::{Error, Request, RunReport, slashed};
-use crate::lab::{Bench, lock};
+use crate::lab::{Bench, Lab, lock};
 use crate::outcome::Outcome;
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_files::read_file;
@@ -183,6 +184,12 @@ impl Folder {
         drop(std::fs::remove_dir_all(self.path.join(CACHE)));
         if !keep {
             drop(std::fs::remove_dir_all(self.path.join(BUILDS)));
+            // Of projects, logs and reports stay.
+            for project in self.path.join(Lab::PROJECTS).read_dir_utf8().into_iter().flatten().flatten() {
+                for made in ["tree", "build", "tools", Bench::TEMPORARY] {
+                    drop(std::fs::remove_dir_all(project.path().join(made)));
+                }
+            }
         }
     }
 

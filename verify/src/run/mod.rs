@@ -3,6 +3,7 @@
 
 mod fixed;
 mod folder;
+mod ledger;
 mod plan;
 mod programs;
 mod request;
@@ -30,7 +31,16 @@ pub fn verify(request: &Request<'_>, observer: &dyn Observer) -> Result<RunRepor
     let mut folder = Folder::open(&request.out, request.resume)?;
     let plan = plan::of(request);
     let earlier = if request.resume { folder.outcomes()? } else { Vec::new() };
-    let taken_over = plan::taken_over(request, &plan, earlier);
+    let mut taken_over = plan::taken_over(request, &plan, earlier);
+    let proofs = request.ledger.as_deref().map_or_else(|| Ok(Vec::new()), ledger::read)?;
+    for task in plan.iter().filter(|_| !proofs.is_empty()) {
+        if !taken_over.contains_key(&task.index)
+            && let Some(finding) = request.findings.get(task.index)
+            && let Some(proof) = ledger::proof_of(request, &proofs, finding)
+        {
+            taken_over.insert(task.index, Outcome { id: task.id.clone(), basis: task.basis.clone(), ..proof });
+        }
+    }
     let notes = Mutex::new(Vec::new());
     folder.begin(request, &plan, &taken_over)?;
 
@@ -83,6 +93,9 @@ pub fn verify(request: &Request<'_>, observer: &dyn Observer) -> Result<RunRepor
         return Err(error);
     }
     let outcomes: Vec<(usize, Outcome)> = std::mem::take(&mut *lock(&outcomes)).into_iter().collect();
+    if let Some(file) = &request.ledger {
+        ledger::write(request, file, proofs, &outcomes)?;
+    }
     let mut notes = std::mem::take(&mut *lock(&notes));
     notes.extend(lab.notes());
     let fresh = || outcomes.iter().filter(|(index, _)| !taken_over.contains_key(index)).map(|(_, outcome)| outcome);

@@ -35,7 +35,8 @@ pub(super) fn of(request: &Request<'_>) -> Vec<Task> {
                 let bytes =
                     cudalint_files::read_file(request.root.join(&finding.path).as_std_path()).unwrap_or_default();
                 let flags = (request.flags_for)(&finding.path).join("\0");
-                hash([String::from_utf8_lossy(&bytes).as_ref(), &flags])
+                let project = (request.project_for)(&finding.path).map(|it| format!("{it:?}")).unwrap_or_default();
+                hash([String::from_utf8_lossy(&bytes).as_ref(), &flags, &project])
             });
             let basis = hash([env!("CARGO_PKG_VERSION"), &tools, source, &said(finding)]);
             Task { index, id, basis }
@@ -44,7 +45,7 @@ pub(super) fn of(request: &Request<'_>) -> Vec<Task> {
 }
 
 /// What of a finding a verdict depends on: no word that is written for people.
-fn said(finding: &FindingEntry) -> String {
+pub(super) fn said(finding: &FindingEntry) -> String {
     let FindingEntry { path, range, function, confidence, claim, verification, fix, .. } = finding;
     let edits = fix.as_ref().map(|fix| &fix.edits);
     serde_json::to_string(&(path, range, function, confidence, claim, verification.method, edits)).unwrap_or_default()

@@ -5,9 +5,10 @@ use super::request::{Observer, Request};
 use crate::experiment::Judgement;
 use crate::lab::{Bench, Build, BuildFailure, Lab};
 use crate::outcome::Attempt;
-use crate::scenario::{CudaProgram, Origin, Program, ScenarioFile};
+use crate::scenario::{Candidate, CudaProgram, Origin, Program, ScenarioFile};
 use crate::subject::Subject;
 use cudalint_findings::model::{Evidence, FindingEntry, Verdict};
+use cudalint_syntax::FileKind;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -41,17 +42,20 @@ impl<'run> Worker<'run> {
         Self { request, lab, folder, observer, sources: Mutex::default() }
     }
 
-    /// Tries the programs of a finding, or only the one at `only`.
+    /// Tries the programs of a finding, or only the one at `only`. `fixed` is the subject's file where it stands for one
+    /// of the user's.
     pub fn try_programs(
         &self,
         finding: &FindingEntry,
         subject: &Subject,
         bench: &Bench<'_>,
         only: Option<usize>,
+        fixed: Option<&str>,
     ) -> Tried {
         let mut best: Option<(usize, Judgement)> = None;
         let mut attempts = Vec::new();
-        let candidates = (self.request.candidates)(finding, subject);
+        let mut candidates = (self.request.candidates)(finding, subject);
+        self.add_project(&mut candidates, finding, subject, fixed);
         for (place, candidate) in candidates.iter().enumerate() {
             if only.is_some_and(|only| only != place) {
                 continue;
@@ -102,6 +106,41 @@ impl<'run> Worker<'run> {
         Tried { judgement, attempts, best }
     }
 
+    /// Puts the program of the finding's project among the others: first where the user has said how it is built, else
+    /// behind those as written.
+    fn add_project(
+        &self,
+        candidates: &mut Vec<Candidate>,
+        finding: &FindingEntry,
+        subject: &Subject,
+        fixed: Option<&str>,
+    ) {
+        if !matches!(subject.kind, FileKind::Cuda | FileKind::CFamily) {
+            return;
+        }
+        let path = fixed.unwrap_or(&finding.path);
+        let Some(mut project) = (self.request.project_for)(path) else { return };
+        let own = self.request.root.join(path);
+        if fixed.is_some() {
+            let Ok(inside) = own.strip_prefix(&project.base) else { return };
+            project.replaced = Some((inside.to_owned(), subject.file.clone()));
+        }
+        let as_written = |candidate: &Candidate| {
+            matches!(candidate, Ok(Program::Cuda(CudaProgram { origin: Origin::AsWritten, .. })))
+        };
+        let place = if project.given { 0 } else { candidates.iter().take_while(|it| as_written(it)).count() };
+        let program = CudaProgram {
+            origin: Origin::Project,
+            unit: subject.file.clone(),
+            files: Vec::new(),
+            flags: Vec::new(),
+            arguments: Vec::new(),
+            reproducer: None,
+            project: Some(project),
+        };
+        candidates.insert(place, Ok(Program::Cuda(program)));
+    }
+
     /// Performs the experiment on one program; without a GPU, only builds it.
     fn perform(&self, finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
         let (files, reproducer) = match program {
@@ -141,10 +180,22 @@ impl<'run> Worker<'run> {
                 Err(reason) => nothing(&format!("nothing was run; of the kernel, alone: {reason}")),
             };
         }
-        let Program::Cuda(CudaProgram { unit, flags, .. }) = program else { return nothing("nothing was run") };
+        let Program::Cuda(CudaProgram { unit, flags, project, .. }) = program else {
+            return nothing("nothing was run");
+        };
         let Some(nvcc) = &machine.nvcc else {
             return nothing("nothing was run; there is no CUDA compiler either, so nothing was built");
         };
+        if let Some(project) = project {
+            let said = match crate::project::built(bench, project, crate::project::Put::Probe(&[])) {
+                Ok(built) => match built.about(&built.as_shown(unit.as_str())) {
+                    Some(about) => format!("the project's build succeeds, but {about}"),
+                    None => "the project's build succeeds, with the probe in it".to_owned(),
+                },
+                Err(failure) => Judgement::of_project(&failure).reason,
+            };
+            return nothing(&format!("nothing was run; {said}"));
+        }
         let build = Build { label: "program".to_owned(), units: vec![unit.clone()], flags: flags.clone() };
         let (said, log) = match bench.build(&build) {
             Ok(_) => {
@@ -197,6 +248,7 @@ fn words(program: &Program) -> &'static str {
 fn of_origin(origin: Origin) -> &'static str {
     match origin {
         Origin::AsWritten => "as written",
+        Origin::Project => "in the project's build",
         Origin::Around => "around the file",
         Origin::Cut => "cut out",
     }
@@ -207,6 +259,7 @@ fn slug(program: &Program) -> &'static str {
     match words(program) {
         "as written" => "as-written",
         "around the file" => "around",
+        "in the project's build" => "project",
         "cut out" => "cut",
         _ => "kernel",
     }

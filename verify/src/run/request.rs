@@ -5,7 +5,7 @@ use crate::harness;
 use crate::lab::{Bench, Launcher, Limits, Phase};
 use crate::machine::Machine;
 use crate::outcome::{Outcome, Replay};
-use crate::scenario::{Candidate, Program};
+use crate::scenario::{Candidate, Program, Project};
 use crate::stop::Stop;
 use crate::subject::Subject;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -47,12 +47,16 @@ pub struct Request<'a> {
     pub only: Vec<String>,
     /// Whether programs that were built, and what they wrote, are kept.
     pub keep: bool,
+    /// The record of proof: what it holds is taken over while its sources are the same, and what this run shows is added.
+    pub ledger: Option<Utf8PathBuf>,
     /// Ends the run early.
     pub stop: Stop,
     /// What the caller wants to have recorded of its arguments.
     pub options: serde_json::Value,
     /// Compiler flags of the user's build for a file, by its path as a finding names it.
     pub flags_for: &'a (dyn Fn(&str) -> Vec<String> + Sync),
+    /// The project that a file is built in, by its path as a finding names it, where the user says or its folder shows how.
+    pub project_for: &'a (dyn Fn(&str) -> Option<Project> + Sync),
     /// What linting reads a file with, by its path; `None` where only the flags say it.
     pub options_for: &'a (dyn Fn(&str) -> Option<ProjectOptions> + Sync),
     /// Evaluates a witness again on the CPU.
@@ -79,9 +83,11 @@ impl<'a> Request<'a> {
             resume: false,
             only: Vec::new(),
             keep: false,
+            ledger: None,
             stop: Stop::new(),
             options: serde_json::Value::Null,
             flags_for: &|_| Vec::new(),
+            project_for: &|_| None,
             options_for: &|_| None,
             replay: &|_| Replay::Unknown,
             fixed: None,

@@ -73,7 +73,7 @@ impl<'run> Worker<'run> {
         };
         // What runs counts the lines of a notebook's text; people count those of its cells.
         let (of_finding, flat) = subject.of_finding(finding);
-        let tried = self.try_programs(&flat, of_finding, bench, None);
+        let tried = self.try_programs(&flat, of_finding, bench, None, None);
         let fixed = fixed::verify(self, finding, of_finding, &tried, bench);
         let tried = in_cells(tried, &subject);
         let outcome = self.with_judgement(task, finding, tried.judgement);

@@ -18,6 +18,8 @@ pub struct Trace {
     pub signal: Option<Signal>,
     /// Whether the probe began: a log without this is that of a program that never started.
     pub began: bool,
+    /// The file of the program, or of the library, whose offsets the log has.
+    pub program: Option<String>,
     /// Whether the program came to its end: `main` returned or `exit` was called.
     pub ended: bool,
     /// How many more calls and launches there were than the log holds, and their hash.
@@ -234,7 +236,10 @@ pub struct Place {
 #[derive(Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 enum Line {
-    Begin,
+    Begin {
+        #[serde(default)]
+        program: Option<String>,
+    },
     Call(Call),
     Launch(ProbedLaunch),
     Words(Words),
@@ -242,7 +247,10 @@ enum Line {
     Pair(Pair),
     Stop(Stop),
     Signal(Signal),
-    More { count: u64, digest: String },
+    More {
+        count: u64,
+        digest: String,
+    },
     Exit,
 }
 
@@ -251,7 +259,10 @@ pub fn read(text: &str) -> Trace {
     let mut trace = Trace::default();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         match serde_json::from_str(line) {
-            Ok(Line::Begin) => trace.began = true,
+            Ok(Line::Begin { program }) => {
+                trace.began = true;
+                trace.program = program;
+            }
             Ok(Line::Call(call)) => trace.events.push(Event::Call(call)),
             Ok(Line::Launch(launch)) => trace.events.push(Event::Launch(launch)),
             Ok(Line::Words(words)) => trace.events.push(Event::Words(words)),

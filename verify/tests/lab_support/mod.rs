@@ -181,5 +181,6 @@ pub fn one_program() -> cudalint_verify::scenario::Program {
         flags: Vec::new(),
         arguments: Vec::new(),
         reproducer: Some("harness.cu".into()),
+        project: None,
     })
 }

@@ -3,6 +3,7 @@
 mod again;
 mod bars;
 mod input;
+mod projects;
 mod table;
 
 use crate::args::{CheckArgs, ListFormat, VerifyArgs};
@@ -20,6 +21,7 @@ use cudalint_verify::run;
 use cudalint_verify::stop::Stop;
 use cudalint_verify::{exit_status, machine};
 use input::Input;
+use projects::Projects;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -70,6 +72,8 @@ fn verify(engine: &Engine, args: &VerifyArgs) -> Result<u8, String> {
     let as_linted =
         engine.reading(input.root.as_std_path(), &check::project(&args.check)).map_err(|error| error.to_string())?;
     let Reading { options, flags, .. } = &as_linted;
+    let paths = document.findings.iter().map(|finding| finding.path.as_str());
+    let projects = Projects::of(engine, args, &input.root, paths)?;
     let request = run::Request {
         root: input.root.clone(),
         limits: Limits { run: Duration::from_secs(args.timeout), ..Limits::default() },
@@ -77,10 +81,14 @@ fn verify(engine: &Engine, args: &VerifyArgs) -> Result<u8, String> {
         resume: args.resume,
         only: args.only.clone(),
         keep: args.keep,
+        ledger: args.ledger.as_deref().map(absolute).transpose()?,
         stop,
-        options: serde_json::json!({ "only": args.only, "timeout": args.timeout, "fixed": args.fixed }),
+        options: serde_json::json!({
+            "only": args.only, "timeout": args.timeout, "fixed": args.fixed, "build": args.build, "run": args.run,
+        }),
         flags_for: &|_| flags.clone(),
         options_for: &|_| Some(options.clone()),
+        project_for: &|path| projects.of_path(path),
         replay: &|finding| again.replay(finding),
         fixed: if args.fixed { Some(&|finding| again.fixed(finding)) } else { None },
         ..run::Request::new(
@@ -107,7 +115,7 @@ fn verify(engine: &Engine, args: &VerifyArgs) -> Result<u8, String> {
     for fault in &input.faults {
         out::message("error", fault);
     }
-    if machine.devices.is_empty() && !verdicts.is_empty() {
+    if machine.devices.is_empty() && !verdicts.is_empty() && outcome.taken_over < outcome.selected {
         out::message(
             "note",
             "no GPU has confirmed anything: there is none here that can be used (`cudalint doctor` says more)",

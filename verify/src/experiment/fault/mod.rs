@@ -108,7 +108,7 @@ fn asynchronous(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>
     let turn = turn.filter(|launch| launch.at == Some(at)).count() as u64;
     let target = Target { spot, sites: vec![(Site::Launch(at), LAUNCH_FAILURE)], what: plain_kernel(&last.kernel) };
     // In a program around one function, the waiting may be left to callers that are not there.
-    let assumes = assumes(finding) && program.origin != Origin::AsWritten;
+    let assumes = assumes(finding) && !matches!(program.origin, Origin::AsWritten | Origin::Project);
     let trial = Trial { probed: &probed, baseline, task: Task::Asynchronous, assumes, places: 1 };
     Ok(trial.judge_turn(&[target], turn))
 }

@@ -3,7 +3,7 @@
 
 use super::host_bounds::{self, HostBounds};
 use super::judge::Reach;
-use super::tool::{Prepared, asks_for_shared_memory, watch};
+use super::tool::{Prepared, asks_for_shared_memory, watch_prepared};
 use crate::api;
 use crate::experiment::place::Spot;
 use crate::experiment::{Judgement, probed};
@@ -39,13 +39,13 @@ pub(super) fn perform(
     let target = Target::new(finding).in_statement(spot.lines);
     let Some(trace) = &prepared.trace else {
         // Built without the probe: the tool alone can tell.
-        return watch(&target, bench, &prepared.command, &[], Reach::Unknown, None);
+        return watch_prepared(&target, bench, prepared, Reach::Unknown);
     };
     let here: Vec<Status<'_>> =
         at_place(spot, trace).into_iter().filter(|status| names_call(&target, status.function).is_ok()).collect();
     let of_run = |verdict, reason: String, records| {
         let mut judgement = Judgement::of_run(verdict, reason, probed::BACK_END, &prepared.alone, records);
-        judgement.evidence.log = Some(bench.relative(&probe::log(bench, "program-alone")));
+        judgement.evidence.log = Some(prepared.log.clone());
         judgement
     };
     if let Some(failed) = here.iter().find(|status| status.code != 0 && code_of(status.code) == Code::Own) {
@@ -57,7 +57,7 @@ pub(super) fn perform(
     }
     let Some(first) = here.first() else {
         if !spot.name.is_empty() && !probe::reports(&spot.name) && spot.launches(trace).is_empty() {
-            return watch(&target, bench, &prepared.command, &[], Reach::Unknown, None);
+            return watch_prepared(&target, bench, prepared, Reach::Unknown);
         }
         let reason = format!("the run never came to {} ({})", spot.shown(), probed::ending(&prepared.alone));
         return of_run(Verdict::Unviable, reason, Vec::new());
@@ -70,7 +70,9 @@ pub(super) fn perform(
         return of_run(Verdict::Unviable, format!("{} at {}, {why}", words(status), spot.shown()), Vec::new());
     }
     let succeeded = format!("`{}` at {} succeeded", first.function, spot.shown());
-    let host = if api::is(first.function, |api| api.copies()) {
+    let host = if program.project.is_some() && api::is(first.function, |api| api.copies()) {
+        HostBounds::Unknown("the project was not built with AddressSanitizer".to_owned())
+    } else if api::is(first.function, |api| api.copies()) {
         host_bounds::perform(finding, program, bench, spot)
     } else {
         HostBounds::Kept

@@ -17,6 +17,7 @@ use super::{Judgement, driver, watchpoint};
 use crate::lab::{Bench, Build, End, Run};
 use crate::matching::Target;
 use crate::probe::{self, Plan, Watch};
+use crate::project;
 use crate::scenario::{CudaProgram, Program, PythonProgram};
 use crate::tools::probe_log::{Place, Trace};
 use crate::tools::sanitizer::{base_name, same_path};
@@ -24,7 +25,7 @@ use crate::tools::traceback;
 use cudalint_findings::Shows;
 use cudalint_findings::claim::{AccessFault, User};
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Method, Verdict};
-use tool::{Prepared, watch};
+use tool::{Prepared, watch, watch_prepared};
 
 /// Performs the experiment on one program.
 pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
@@ -33,16 +34,31 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
         Program::Python(program) => of_python(finding, program, bench),
         Program::Kernel(program) => kernel::perform(finding, program, bench),
     };
-    if judgement.verdict == Verdict::Unsupported && watchpoint_applies(finding) {
-        let watched = watchpoint::perform(finding, program, bench);
-        if watched.verdict != Verdict::Unsupported {
-            return watched;
+    let is_cuda = matches!(program, Program::Cuda(_));
+    match judgement.verdict {
+        Verdict::Unsupported if watchpoint_applies(finding) => {
+            let watched = watchpoint::perform(finding, program, bench);
+            if watched.verdict == Verdict::Unsupported { judgement } else { watched }
         }
+        Verdict::NotObserved if is_cuda && watchpoint_applies(finding) => {
+            second_opinion(finding, program, bench, judgement)
+        }
+        _ => judgement,
     }
-    judgement
 }
 
-/// Whether watchpoints may show what the missing tool would: races, and accesses beyond an array's end.
+/// What a tool has passed over is looked at by watchpoints: racecheck does not report lanes of one warp in one step, nor
+/// memcheck an access that ends in another allocation. Only what they show counts.
+fn second_opinion(finding: &FindingEntry, program: &Program, bench: &Bench<'_>, first: Judgement) -> Judgement {
+    let watched = watchpoint::perform(finding, program, bench);
+    let said = format!("{}; watchpoints: {}", first.reason, watched.reason);
+    match watched.verdict {
+        Verdict::Confirmed => Judgement { reason: said, ..watched },
+        _ => Judgement { reason: said, ..first },
+    }
+}
+
+/// Whether watchpoints may show what the tool does: races, and accesses beyond an array's end.
 fn watchpoint_applies(finding: &FindingEntry) -> bool {
     let by_tool = matches!(finding.verification.method, Method::Memcheck | Method::Racecheck);
     by_tool
@@ -63,7 +79,7 @@ fn of_cuda(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> 
     if finding.verification.method == Method::ApiError {
         return api::perform(finding, program, bench, &spot, &prepared);
     }
-    if let Some(judgement) = host_fault(finding, &spot, &prepared, bench) {
+    if let Some(judgement) = host_fault(finding, &spot, &prepared) {
         return judgement;
     }
     // Threads that wait for others for ever are what synccheck looks for: it ends such a kernel by itself.
@@ -72,12 +88,31 @@ fn of_cuda(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> 
         return judgement;
     }
     let reach = prepared.trace.as_ref().map_or(Reach::Unknown, |trace| reach(finding, &spot, trace));
+    if let (Some(_), Reach::Missed(reason)) = (&prepared.project, &reach) {
+        // A run under a tool may take long, and would come no further.
+        let mut judgement =
+            Judgement::of_run(Verdict::Unviable, reason.clone(), probed::BACK_END, &prepared.alone, Vec::new());
+        judgement.evidence.log = Some(prepared.log.clone());
+        return judgement;
+    }
     let target = Target::new(finding).in_statement(spot.lines);
-    watch(&target, bench, &prepared.command, &[], reach, None)
+    watch_prepared(&target, bench, &prepared, reach)
 }
 
 /// Builds a program with the probe in it and runs it alone; without the probe where the compiler refuses that.
 fn prepare(program: &CudaProgram, bench: &Bench<'_>) -> Result<Prepared, Box<Judgement>> {
+    if let Some(of) = &program.project {
+        let built = project::built(bench, of, project::Put::Probe(&[]))
+            .map_err(|failure| Box::new(Judgement::of_project(&failure)))?;
+        let traced = project::alone(bench, &built);
+        return Ok(Prepared {
+            command: Vec::new(),
+            alone: traced.run.clone(),
+            trace: traced.trace.began.then(|| traced.trace.clone()),
+            log: traced.log.clone(),
+            project: Some(built),
+        });
+    }
     // Lines of device code, and of the host's frames.
     let lines = ["-lineinfo".to_owned()];
     match Probed::build(program, bench, "program", &Watch::default(), &lines) {
@@ -85,7 +120,7 @@ fn prepare(program: &CudaProgram, bench: &Bench<'_>) -> Result<Prepared, Box<Jud
             let seen = probed.run("alone", &Plan::default());
             let command = command(bench, "program", program);
             let trace = seen.trace.began.then_some(seen.trace);
-            Ok(Prepared { command, alone: seen.run, trace })
+            Ok(Prepared { command, alone: seen.run, trace, log: probed.log("alone"), project: None })
         }
         Err(judgement) if judgement.verdict == Verdict::Unviable => {
             let mut flags = program.flags.clone();
@@ -95,7 +130,7 @@ fn prepare(program: &CudaProgram, bench: &Bench<'_>) -> Result<Prepared, Box<Jud
             bench.build(&build).map_err(|failure| Box::new(Judgement::of_build(&failure)))?;
             let command = command(bench, "plain", program);
             let alone = bench.run(&Run::on_device("alone", command.clone(), Vec::new()));
-            Ok(Prepared { command, alone, trace: None })
+            Ok(Prepared { command, log: alone.log.to_string(), alone, trace: None, project: None })
         }
         Err(judgement) => Err(Box::new(judgement)),
     }
@@ -108,7 +143,7 @@ fn command(bench: &Bench<'_>, program: &str, of: &CudaProgram) -> Vec<String> {
 }
 
 /// memcheck: the host itself touches memory of the device, and the program ends by a signal at the finding's line.
-fn host_fault(finding: &FindingEntry, spot: &Spot, prepared: &Prepared, bench: &Bench<'_>) -> Option<Judgement> {
+fn host_fault(finding: &FindingEntry, spot: &Spot, prepared: &Prepared) -> Option<Judgement> {
     let signal = prepared.trace.as_ref()?.signal.as_ref()?;
     let own = |place: &&Place| place.line > 0 && !is_probe(&place.file);
     let place = signal.callers.iter().find(own)?;
@@ -125,7 +160,7 @@ fn host_fault(finding: &FindingEntry, spot: &Spot, prepared: &Prepared, bench: &
     let text = format!("{words} in `{}`", base_name(&place.function));
     let record = EvidenceRecord::at(signal_name(signal.number), &path, place.line, text);
     let mut judgement = Judgement::of_run(verdict, reason, probed::BACK_END, &prepared.alone, vec![record]);
-    judgement.evidence.log = Some(bench.relative(&probe::log(bench, "program-alone")));
+    judgement.evidence.log = Some(prepared.log.clone());
     Some(judgement)
 }
 

@@ -4,12 +4,14 @@ use super::judge::{Reach, Seen, judge};
 use crate::experiment::Judgement;
 use crate::lab::{Bench, Run, RunOutcome, Watcher, head_of};
 use crate::matching::Target;
+use crate::project::{self, Built};
 use crate::tools::probe_log::Trace;
 use crate::tools::sanitizer::SanitizerReport;
 use camino::Utf8PathBuf;
 use cudalint_findings::Shows;
 use cudalint_findings::claim::Resource;
-use cudalint_findings::model::{FindingEntry, Method};
+use cudalint_findings::model::{FindingEntry, Method, Verdict};
+use std::sync::Arc;
 
 /// Bytes of a tool's text that are read.
 const TEXT: u64 = 16 << 20;
@@ -21,6 +23,10 @@ pub(super) struct Prepared {
     pub alone: RunOutcome,
     /// What the probe wrote down; none where the program could be built without it only.
     pub trace: Option<Trace>,
+    /// Its log, relative to the outcome folder.
+    pub log: String,
+    /// The project that it is, whose runs are shared.
+    pub project: Option<Arc<Built>>,
 }
 
 /// Whether a finding claims that a kernel asks for more shared memory than there is, which fails where it is compiled too.
@@ -65,6 +71,21 @@ fn back_end(bench: &Bench<'_>, watcher: Watcher) -> String {
     }
 }
 
+/// Runs a prepared program under the tool of a finding's method and judges what it says.
+pub(super) fn watch_prepared(target: &Target<'_>, bench: &Bench<'_>, prepared: &Prepared, reach: Reach) -> Judgement {
+    let Some(built) = &prepared.project else { return watch(target, bench, &prepared.command, &[], reach, None) };
+    let watcher = watcher_of(target.verification.method);
+    let watched = project::under(bench, built, watcher, name_of(watcher));
+    let report = SanitizerReport::read(watched.run.report.as_deref(), &watched.printed);
+    let mut judgement = judged(target, bench, watcher, &report, &watched.run, reach);
+    if judgement.verdict == Verdict::Unviable
+        && let Some(why) = built.about(&target.path)
+    {
+        judgement.reason = format!("{}; {why}", judgement.reason);
+    }
+    judgement
+}
+
 /// Runs a command under the tool of a finding's method and judges what it says. `rename` is a file of the run that stands
 /// for the finding's own.
 pub(super) fn watch(
@@ -90,8 +111,20 @@ pub(super) fn watch(
     if let Some(script) = rename {
         report.rename(script.as_str(), &target.path);
     }
-    let tool = if watcher == Watcher::Calls { "memcheck" } else { label };
-    let seen = Seen { report: &report, end: &run.end, reach, tool };
+    judged(target, bench, watcher, &report, &run, reach)
+}
+
+/// What a tool's report says of a finding.
+fn judged(
+    target: &Target<'_>,
+    bench: &Bench<'_>,
+    watcher: Watcher,
+    report: &SanitizerReport,
+    run: &RunOutcome,
+    reach: Reach,
+) -> Judgement {
+    let tool = if watcher == Watcher::Calls { "memcheck" } else { name_of(watcher) };
+    let seen = Seen { report, end: &run.end, reach, tool };
     let judged = judge(target, &seen);
-    Judgement::of_run(judged.verdict, judged.reason, back_end(bench, watcher), &run, judged.records)
+    Judgement::of_run(judged.verdict, judged.reason, back_end(bench, watcher), run, judged.records)
 }

@@ -5,9 +5,10 @@ mod look;
 mod script;
 
 use super::{Judgement, driver};
-use crate::lab::{Bench, Build, End, Run, head_of};
+use crate::lab::{Bench, Build, End, Run, RunOutcome, head_of};
 use crate::paths::clean;
-use crate::scenario::{CudaProgram, Program};
+use crate::project;
+use crate::scenario::{CudaProgram, Program, Project};
 use crate::subject::{Subject, flag_values};
 use crate::watch::copy::{self, Copy};
 use crate::watch::hidden::hidden_order;
@@ -41,6 +42,9 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
             return Judgement::without_run(Verdict::Unsupported, "watchpoints are put into whole programs only");
         }
     };
+    if let Some(project) = &program.project {
+        return in_project(finding, program, project, bench);
+    }
     if let Err(problem) = bench.write_all(&program.files) {
         return Judgement::without_run(Verdict::Unviable, problem);
     }
@@ -54,32 +58,92 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     };
     let log_file = bench.folder.join("watch.log");
     drop(std::fs::remove_file(&log_file));
-    let mut environment = vec![("CUDALINT_WATCH_LOG".to_owned(), log_file.to_string())];
-    // Where a whole block's accesses are logged, none of it is left out.
-    let focus = driver::witnesses(finding);
-    if !focus.is_empty() && Asked::of(finding) != Asked::Unwritten {
-        environment.push(("CUDALINT_WATCH_FOCUS".to_owned(), focus));
-    }
+    let environment = variables(finding, &log_file);
     let mut command = vec![built.to_string()];
     command.extend(program.arguments.iter().cloned());
     let run = bench.run(&Run::on_device("watch", command, environment));
-    if let Some(judgement) = Judgement::of_end(&run, BACK_END) {
+    judged(finding, &watched.copy, watched.unfollowed.as_deref(), &run, &log_file, bench)
+}
+
+/// What a run with watchpoints is told.
+fn variables(finding: &FindingEntry, log_file: &Utf8Path) -> Vec<(String, String)> {
+    let mut variables = vec![("CUDALINT_WATCH_LOG".to_owned(), log_file.to_string())];
+    // Where a whole block's accesses are logged, none of it is left out.
+    let focus = driver::witnesses(finding);
+    if !focus.is_empty() && Asked::of(finding) != Asked::Unwritten {
+        variables.push(("CUDALINT_WATCH_FOCUS".to_owned(), focus));
+    }
+    variables
+}
+
+/// What the log of a run says of a finding.
+fn judged(
+    finding: &FindingEntry,
+    copy: &Copy,
+    unfollowed: Option<&str>,
+    run: &RunOutcome,
+    log_file: &Utf8Path,
+    bench: &Bench<'_>,
+) -> Judgement {
+    if let Some(judgement) = Judgement::of_end(run, BACK_END) {
         return judgement;
     }
     if run.end == End::Exit(HARNESS_SKIPPED) && run.stderr.contains("harness: skipped") {
         let reason = run.stderr.lines().find(|line| line.starts_with("harness: ")).unwrap_or("harness: skipped");
-        return Judgement::of_run(Verdict::Unsupported, reason, BACK_END, &run, Vec::new());
+        return Judgement::of_run(Verdict::Unsupported, reason, BACK_END, run, Vec::new());
     }
-    let log = Log::read(&head_of(&log_file, MAX_LOG));
-    let question = Question {
-        finding,
-        sites: &watched.copy.sites,
-        kernels: &watched.copy.kernels,
-        unfollowed: watched.unfollowed.as_deref(),
-        log: &log,
-    };
+    let log = Log::read(&head_of(log_file, MAX_LOG));
+    let question = Question { finding, sites: &copy.sites, kernels: &copy.kernels, unfollowed, log: &log };
     let answer = Asked::of(finding).answer(&question);
-    judgement(finding, &question, answer, &run, &bench.relative(&log_file))
+    judgement(finding, &question, answer, run, &bench.relative(log_file))
+}
+
+/// The project's own build, with the finding's file replaced by its copy.
+fn in_project(finding: &FindingEntry, program: &CudaProgram, project: &Project, bench: &Bench<'_>) -> Judgement {
+    let unviable = |reason: String| Judgement::without_run(Verdict::Unviable, reason);
+    let (copy, unfollowed, replaced) = match project_copy(finding, program, project, bench) {
+        Ok(copied) => copied,
+        Err(reason) => return unviable(reason),
+    };
+    let with_copy = Project { replaced: Some(replaced), ..project.clone() };
+    let built = match project::built(bench, &with_copy, project::Put::Watchpoints) {
+        Ok(built) => built,
+        Err(failure) => return Judgement::of_project(&failure),
+    };
+    let log_file = bench.folder.join("watch.log");
+    drop(std::fs::remove_file(&log_file));
+    let run = project::with_variables(bench, &built, "watch", variables(finding, &log_file));
+    judged(finding, &copy, unfollowed.as_deref(), &run, &log_file, bench)
+}
+
+/// The copy of a finding's file for its project; what may order accesses unseen; and the file of the project that the copy
+/// takes the place of, with the copy.
+type ProjectCopy = (Copy, Option<String>, (Utf8PathBuf, Utf8PathBuf));
+
+fn project_copy(
+    finding: &FindingEntry,
+    program: &CudaProgram,
+    project: &Project,
+    bench: &Bench<'_>,
+) -> Result<ProjectCopy, String> {
+    let source = &program.unit;
+    // What a header's functions are called from stands in several units.
+    if source.extension() != Some("cu") {
+        return Err(format!("{source}: watchpoints are put into `.cu` files of a project"));
+    }
+    let inside = source.strip_prefix(&project.base).map_err(|_| format!("{source}: outside of the project"))?;
+    let beside = source.parent().unwrap_or(Utf8Path::new("/"));
+    let subject = Subject::read(beside, source.as_str(), &program.flags)?;
+    let stretch = subject.stretches.first().ok_or_else(|| format!("{source}: no CUDA C++"))?;
+    let copy = copy_of(finding, &subject, stretch, Some)?;
+    let io = |error: std::io::Error| error.to_string();
+    let folder = Utf8Path::new(FOLDER);
+    let header = bench.write(&folder.join(HEADER_NAME), &header_for(finding)).map_err(io)?;
+    let head = format!("#include \"{header}\"\n#line 1 \"{source}\"\n");
+    let name = source.file_name().unwrap_or("source.cu");
+    let file = bench.write(&folder.join(name), &(head + &copy.text)).map_err(io)?;
+    let unfollowed = hidden_order(&subject.project, &copy);
+    Ok((copy, unfollowed, (inside.to_owned(), file)))
 }
 
 /// A program with watchpoints, written out.

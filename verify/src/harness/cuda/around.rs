@@ -126,6 +126,7 @@ fn harness(base: &Base, text: &str) -> Program {
         flags: base.flags.clone(),
         arguments: Vec::new(),
         reproducer: Some(unit),
+        project: None,
     })
 }
 

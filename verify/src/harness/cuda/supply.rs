@@ -168,18 +168,25 @@ fn is_toolkit_header(target: &str) -> bool {
     !is_other && cudalint_program::includes::is_system_header(target)
 }
 
-/// Functions that are called and that nothing declares, as functions that do nothing. They take anything by `...`, which
-/// overload resolution never prefers to a real one.
+/// A function that nothing declares, as it is used.
+#[derive(Default)]
+struct Used {
+    /// Something is done with its value.
+    value: bool,
+    /// Code of the device calls it with so many arguments.
+    device: BTreeSet<usize>,
+}
+
+/// Functions that are called and that nothing declares, as functions that do nothing. On the host they take anything by
+/// `...`, which overload resolution never prefers to a real one; code of the device has no such functions, and is given some
+/// whose arguments are converted by a class, which is hardly better.
 fn stand_ins(subject: &Subject, stretch: &Stretch, module: &Module) -> Vec<String> {
     let Some(id) = stretch.module else { return Vec::new() };
-    let mut names: BTreeMap<String, bool> = BTreeMap::new();
-    for function in module.functions.iter().filter(|function| !function.space.global && function.body.is_some()) {
-        if function.space.device && !function.space.host {
-            continue;
-        }
+    let mut names: BTreeMap<String, Used> = BTreeMap::new();
+    for function in module.functions.iter().filter(|function| function.body.is_some()) {
         let bare = bare_calls(module, function);
         for call in calls(module, function) {
-            let Some(Expr::Call { callee, .. }) = module.exprs.get(call).map(|node| &node.kind) else {
+            let Some(Expr::Call { callee, args }) = module.exprs.get(call).map(|node| &node.kind) else {
                 continue;
             };
             let Some(Expr::Name { path, targs }) = module.exprs.get(*callee).map(|node| &node.kind) else {
@@ -189,20 +196,37 @@ fn stand_ins(subject: &Subject, stretch: &Stretch, module: &Module) -> Vec<Strin
             let plain = targs.is_empty() && !name.is_empty();
             if plain && is_undeclared_function(&subject.project, id, module, function, name.as_str()) {
                 let used = names.entry(name.to_string()).or_default();
-                *used |= !bare.contains(&call);
+                used.value |= !bare.contains(&call);
+                if function.space.global || function.space.device {
+                    used.device.insert(args.len());
+                }
             }
         }
     }
     let mut lines = Vec::new();
-    if names.values().any(|used| *used) {
+    if names.values().any(|used| used.value) {
         lines.push("// The value of what is not known: zero of any type.".to_owned());
-        lines.push("struct harness_anything { template <typename T> operator T() const { return T(); } };".to_owned());
+        lines.push(
+            "struct harness_anything { template <typename T> __host__ __device__ operator T() const { return T(); } };"
+                .to_owned(),
+        );
+    }
+    if names.values().any(|used| !used.device.is_empty()) {
+        lines.push(
+            "struct harness_any_argument { template <typename T> __host__ __device__ harness_any_argument(const T &) {} };"
+                .to_owned(),
+        );
     }
     for (name, used) in names {
-        let ty = if used { "harness_anything" } else { "int" };
-        lines.push(format!(
-            "static inline {ty} {name}(...) {{ return {{}}; }} // declared nowhere in sight: does nothing"
-        ));
+        let ty = if used.value { "harness_anything" } else { "int" };
+        let on_device = used.device.iter().map(|count| {
+            let parameters = vec!["harness_any_argument"; *count].join(", ");
+            format!("static inline __host__ __device__ {ty} {name}({parameters})")
+        });
+        let on_host = used.device.is_empty().then(|| format!("static inline {ty} {name}(...)"));
+        for head in on_device.chain(on_host) {
+            lines.push(format!("{head} {{ return {{}}; }} // declared nowhere in sight: does nothing"));
+        }
     }
     lines
 }
@@ -344,7 +368,8 @@ fn definition(function: &Function, signature: &Signature, declaration: &str) -> 
         return None;
     }
     let language = if function.extern_c { "extern \"C\" " } else { "" };
-    let body = if returns == "void" { "{}" } else { "{ return {}; }" };
+    // `__device__ void` as well.
+    let body = if returns.ends_with("void") { "{}" } else { "{ return {}; }" };
     let mut text = format!("{language}{returns} {}({}) {body}", function.name, parameters.join(", "));
     for scope in function.scope.segments.iter().rev().filter(|name| !name.is_empty()) {
         text = format!("namespace {scope} {{ {text} }}");

@@ -20,6 +20,7 @@ pub(super) fn program(subject: &Subject, stretch: &Stretch) -> Program {
         flags: page::flags(subject, stretch, &[]),
         arguments: Vec::new(),
         reproducer: None,
+        project: None,
     })
 }
 
@@ -52,5 +53,6 @@ pub(super) fn file(subject: &Subject, stretch: &Stretch, main: &Utf8Path) -> Pro
         flags,
         arguments: Vec::new(),
         reproducer: None,
+        project: None,
     })
 }

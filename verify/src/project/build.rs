@@ -1,0 +1,232 @@
+//! The build of a project: once a lab.
+
+use super::compiler::{Compiled, With};
+use super::tools::{self, CompilePlan};
+use super::{programs, tree};
+use crate::lab::{Answer, Bench, BuildFailure, End, RunOutcome, first_error};
+use crate::probe::{self, WatchedFunction};
+use crate::scenario::{BUILD_FOLDER, Project};
+use crate::spelled;
+use camino::{Utf8Path, Utf8PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A project's build is ended after this.
+const LIMIT: Duration = Duration::from_secs(3600);
+/// What a question to nvcc may take.
+const QUESTION: Duration = Duration::from_secs(30);
+
+/// A project that is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Built {
+    /// Name of its folder below `projects`.
+    pub name: String,
+    /// Where its commands run: in the copy, or in the user's folder.
+    pub folder: Utf8PathBuf,
+    /// The copy, and what it is a copy of; the same where nothing was copied.
+    pub copy: (Utf8PathBuf, Utf8PathBuf),
+    /// The folder that findings' paths start from.
+    pub root: Utf8PathBuf,
+    /// What commands are run as, with the build folder in its place.
+    pub commands: Vec<String>,
+    /// Variables of its runs.
+    pub environment: Vec<(String, String)>,
+    /// What its compilers did, in the order in which they ended.
+    pub compiled: Vec<Compiled>,
+    /// Whether the probe was put in.
+    pub probe: bool,
+}
+
+impl Built {
+    /// What the build says of a file in one sentence, where that explains why nothing was seen of it.
+    pub fn about(&self, path: &str) -> Option<String> {
+        if self.compiled.is_empty() {
+            return Some(
+                "no compiler that the build called came through cudalint: it may have found everything made, or call \
+                 nvcc by its whole path"
+                    .to_owned(),
+            );
+        }
+        let of_file = |compiled: &&Compiled| {
+            compiled.sources.iter().any(|source| crate::tools::sanitizer::same_path(source.as_str(), path))
+        };
+        let found = self.compiled.iter().filter(of_file).find(|compiled| compiled.with != With::Probe)?;
+        let why = found.refused.as_deref().unwrap_or("the compiler gives no reason");
+        Some(format!("the probe could not be put into it: {why}"))
+    }
+
+    /// Which files are compiled, for the log.
+    fn with_probe(&self) -> usize {
+        self.compiled.iter().filter(|compiled| compiled.done && compiled.with == With::Probe).count()
+    }
+}
+
+/// What is put into a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Put<'p> {
+    /// The probe, which reports calls of these functions beside CUDA's.
+    Probe(&'p [WatchedFunction]),
+    /// Nothing but what the file with watchpoints that takes the place of another needs.
+    Watchpoints,
+    /// Lines alone.
+    Lines,
+}
+
+/// The project, built by the first who asks.
+///
+/// # Errors
+/// Why there is no build, in words and with its log.
+pub(crate) fn built(bench: &Bench<'_>, project: &Project, put: Put<'_>) -> Result<Arc<Built>, BuildFailure> {
+    let name = name_of(project, put);
+    bench.once(&format!("build {name}"), |bench| {
+        let shared = bench.shared(&name).map_err(|error| BuildFailure::Broken(error.to_string()))?;
+        match build(&shared, project, put, &name) {
+            Err(BuildFailure::Refused { error, log }) if matches!(put, Put::Probe(_)) => {
+                // The probe may stand in the way where the scripts were passed by.
+                let without = build(&shared, project, Put::Lines, &name);
+                without.map_err(|_| BuildFailure::Refused { error, log })
+            }
+            other => other,
+        }
+        .map(Arc::new)
+    })
+}
+
+/// Name of a build's folder.
+fn name_of(project: &Project, put: Put<'_>) -> String {
+    let words = format!("{project:?} {put:?}");
+    let last = project.folder.file_name().unwrap_or("project");
+    let plain: String = last.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-' || *c == '_').take(40).collect();
+    format!("{plain}-{}", crate::receipt::hash([words.as_str()]).get(..8).unwrap_or_default())
+}
+
+fn build(bench: &Bench<'_>, project: &Project, put: Put<'_>, name: &str) -> Result<Built, BuildFailure> {
+    let Some(nvcc) = &bench.lab.machine.nvcc else { return Err(BuildFailure::NoCompiler) };
+    let broken = |problem: String| BuildFailure::Broken(problem);
+    let io = |error: std::io::Error| BuildFailure::Broken(error.to_string());
+    let own = bench.folder.join("build");
+    let (folder, copied) = if project.in_place() {
+        if project.replaced.is_some() {
+            let reason = "a build that reads the user's folder cannot be given another file";
+            return Err(broken(reason.to_owned()));
+        }
+        drop(std::fs::remove_dir_all(&own));
+        std::fs::create_dir_all(&own).map_err(io)?;
+        (project.folder.clone(), project.base.clone())
+    } else {
+        let copy = bench.folder.join("tree");
+        tree::copy(&project.base, &copy, &bench.lab.folder).map_err(broken)?;
+        let folder = copy.join(project.folder.strip_prefix(&project.base).unwrap_or(Utf8Path::new("")));
+        if let Some((path, file)) = &project.replaced {
+            let target = copy.join(path);
+            drop(std::fs::remove_file(&target));
+            std::fs::copy(file, &target).map_err(|error| BuildFailure::Broken(format!("{target}: {error}")))?;
+        }
+        (folder, copy)
+    };
+    let word = |command: &String| command.replace(BUILD_FOLDER, &crate::lab::quoted(own.as_str()));
+    let probe_folder = bench.lab.folder.join("probe");
+    let log = bench.folder.join("compilers.jsonl");
+    drop(std::fs::remove_file(&log));
+    let with_probe = matches!(put, Put::Probe(_));
+    let plan = CompilePlan {
+        log: log.clone(),
+        architecture: bench.lab.machine.architecture(),
+        known: known_architectures(bench, &nvcc.path),
+        probe: with_probe,
+        object: if with_probe { Some(object(bench, &nvcc.path, &probe_folder)?) } else { None },
+        wrapped: match put {
+            Put::Probe(_) => spelled::probed_names().map(|name| (*name).to_owned()).collect(),
+            Put::Watchpoints => spelled::watched_names().map(|name| (*name).to_owned()).collect(),
+            Put::Lines => Vec::new(),
+        },
+        probe_folder,
+        functions: if let Put::Probe(functions) = put { functions.to_vec() } else { Vec::new() },
+        include: include_folder(&nvcc.path),
+        libraries: crate::lab::library_folder(&nvcc.path),
+        ..CompilePlan::default()
+    };
+    let tools = tools::write(&bench.folder, &nvcc.path, bench.lab.launcher(), plan).map_err(io)?;
+    let steps = project.clean.iter().map(|it| ("clean", it)).chain(project.build.iter().map(|it| ("program", it)));
+    for (label, command) in steps {
+        let done = bench.make(label, &word(command), &folder, &tools.environment, LIMIT);
+        // Nothing may be there that could be cleaned.
+        if label != "clean" {
+            ended(&done)?;
+        }
+    }
+    let text = cudalint_files::read_text(log.as_std_path()).unwrap_or_default();
+    let compiled: Vec<Compiled> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let built = Built {
+        name: name.to_owned(),
+        commands: if project.run.is_empty() {
+            programs::commands(&compiled, &folder)
+        } else {
+            project.run.iter().map(word).collect()
+        },
+        folder,
+        copy: (copied, project.base.clone()),
+        root: project.root.clone(),
+        environment: tools.environment,
+        compiled,
+        probe: with_probe,
+    };
+    let about = format!("{} commands of compilers, {} with the probe\n", built.compiled.len(), built.with_probe());
+    drop(std::fs::write(bench.folder.join("compilers.log"), about));
+    Ok(built)
+}
+
+/// What came of the build's command.
+fn ended(done: &RunOutcome) -> Result<(), BuildFailure> {
+    match &done.end {
+        End::Exit(0) => Ok(()),
+        End::Exit(status) => {
+            let said = format!("{}\n{}", done.stderr, done.stdout);
+            let silent = || format!("`{}` ends with status {status}", done.command);
+            let error = first_error(&said).map_or_else(silent, |line| format!("`{}`: {line}", done.command));
+            Err(BuildFailure::Refused { error, log: done.log.clone() })
+        }
+        End::Signal(signal) => Err(BuildFailure::Broken(format!("`{}` was ended by signal {signal}", done.command))),
+        End::TimedOut => Err(BuildFailure::TimedOut),
+        End::OverLimit(problem) => Err(BuildFailure::Broken(format!("`{}` {problem}", done.command))),
+        End::NotStarted(reason) => Err(BuildFailure::Broken(reason.clone())),
+        End::Interrupted => Err(BuildFailure::Interrupted),
+    }
+}
+
+/// The half of the probe that is linked, compiled once a lab: with flags of its own, whatever those of the program are.
+fn object(bench: &Bench<'_>, nvcc: &Utf8Path, folder: &Utf8Path) -> Result<Utf8PathBuf, BuildFailure> {
+    bench.once("probe object", |bench| {
+        let source = probe::source(folder).map_err(|error| BuildFailure::Broken(error.to_string()))?;
+        let object = folder.join("cudalint_probe.o");
+        let words = [
+            nvcc.as_str(),
+            "-c",
+            source.as_str(),
+            "-o",
+            object.as_str(),
+            "-Xcompiler",
+            "-fPIC,-g,-O1,-fno-omit-frame-pointer",
+        ];
+        let words: Vec<String> = words.map(crate::lab::quoted).into();
+        let done = bench.make("probe", &words.join(" "), &folder.to_owned(), &[], QUESTION * 10);
+        ended(&done).map(|()| object)
+    })
+}
+
+/// The architectures that nvcc compiles for; none where it does not say.
+fn known_architectures(bench: &Bench<'_>, nvcc: &Utf8Path) -> Vec<u32> {
+    bench.once("architectures", |bench| {
+        let command = [nvcc.as_str(), "--list-gpu-arch"].map(str::to_owned);
+        let answer: Answer = bench.lab.ask("nvcc --list-gpu-arch", &command, &[], QUESTION);
+        let numbers = answer.stdout.split_whitespace().filter_map(|word| word.strip_prefix("compute_")?.parse().ok());
+        if answer.failure().is_some() { Vec::new() } else { numbers.collect() }
+    })
+}
+
+/// The toolkit's headers.
+fn include_folder(nvcc: &Utf8Path) -> Option<Utf8PathBuf> {
+    let real = nvcc.canonicalize_utf8().ok()?;
+    let folder = real.parent()?.parent()?.join("include");
+    folder.join("cuda_runtime.h").is_file().then_some(folder)
+}
