@@ -33,13 +33,13 @@ pub enum Program {
 pub enum Origin {
     /// The user's file, unchanged.
     AsWritten,
-    /// The user's project, built and run by the user's own commands.
-    Project,
     /// The user's file, included, with its `main` renamed, and a `main` that calls the finding's function or launches
     /// its kernel.
     Around,
     /// The kernel or the statements that matter, cut out of a file that cannot be built.
     Cut,
+    /// The user's project, built and run by the user's own commands.
+    Project,
 }
 
 /// A text that a scenario writes below its own folder.

@@ -64,6 +64,12 @@ pub(crate) const REMOVED: [(&str, &str); 2] = [
     ("cudaThreadExit", "-DcudaThreadExit=cudaDeviceReset"),
 ];
 
+/// What a function is called in a program that is built with the flags for removed ones.
+pub(crate) fn now_called(name: &str) -> &str {
+    let flag = REMOVED.iter().find(|(removed, _)| *removed == name).map(|(_, flag)| *flag);
+    flag.and_then(|flag| flag.split_once('=')).map_or(name, |(_, new)| new)
+}
+
 /// What a harness makes and gives back handles with, by their type.
 pub(crate) const HANDLES: [(&str, &str, &str); 4] = [
     ("cudaStream_t", "cudaStreamCreate", "cudaStreamDestroy"),

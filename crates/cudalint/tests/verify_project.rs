@@ -1,4 +1,4 @@
-//! `cudalint verify` in a project's own build, with the real program: a Makefile and a CMake project are built and run with
+//! `cudalint verify` in a project's own build, with the real program: a Makefile and a `CMake` project are built and run with
 //! tools that stand for nvcc, compute-sanitizer and the driver (`toolkit/`). Kernels do not run there; calls and launches
 //! do, and the probe that sees them is the real one.
 #![cfg(target_os = "linux")]
@@ -271,7 +271,7 @@ fn a_run_that_does_not_come_to_the_place_decides_nothing() {
     assert!(first["reason"].as_str().unwrap().contains("never came to src/kernels.cu:16"), "{first}");
 }
 
-/// CMake, from `PATH` or as `.ci/tools` has installed it.
+/// `CMake`, from `PATH` or as `.ci/tools` has installed it.
 fn cmake() -> Option<PathBuf> {
     let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools/bin");
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -224,7 +224,9 @@ impl Spot {
     /// The calls of a run at this place, in order. Where a name stands there, calls of that name alone; of several of
     /// that name on one line the one that is meant, when the run came to all of them.
     pub fn calls<'trace>(&self, trace: &'trace Trace) -> Vec<&'trace Call> {
-        let named = |call: &&Call| self.name.is_empty() || call.function == self.name;
+        // A removed function is the one that took its place.
+        let now = crate::spelled::now_called(&self.name);
+        let named = |call: &&Call| self.name.is_empty() || call.function == self.name || call.function == now;
         let here: Vec<&Call> = trace.calls().filter(|call| self.holds(&call.file, call.line)).filter(named).collect();
         let mut ids: Vec<u64> = here.iter().map(|call| call.id).collect();
         ids.sort_unstable();

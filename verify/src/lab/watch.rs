@@ -31,6 +31,8 @@ pub(super) fn command(
     if watcher == Watcher::Leakcheck {
         add("--leak-check", "full");
     }
+    // Scripts and build tools start the program that matters.
+    add("--target-processes", "all");
     add("--print-limit", &limits.records.to_string());
     // Without this a report has names of files without their folders.
     add("--strip-paths", "no");

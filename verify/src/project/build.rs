@@ -171,6 +171,9 @@ fn build(bench: &Bench<'_>, project: &Project, put: Put<'_>, name: &str) -> Resu
         compiled,
         probe: with_probe,
     };
+    if built.commands.is_empty() {
+        return Err(broken("what it makes is no program; `--run`, or `run` in `[verify]`, says what runs".to_owned()));
+    }
     let about = format!("{} commands of compilers, {} with the probe\n", built.compiled.len(), built.with_probe());
     drop(std::fs::write(bench.folder.join("compilers.log"), about));
     Ok(built)

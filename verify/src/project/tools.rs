@@ -14,6 +14,11 @@ const COMPILERS: &[&str] = &["g++", "c++", "clang++", "gcc", "cc", "clang"];
 /// Variables by which build files are told where the toolkit is.
 const TOOLKIT: &[&str] = &["CUDA_PATH", "CUDA_HOME", "CUDA_ROOT", "CUDA_INSTALL_PATH", "CUDA_DIR", "CUDA_TOOLKIT_PATH"];
 
+/// Variables by which `CMake` is told what to link with, since 3.21.
+const LINKERS: &[&str] = &["CMAKE_CUDA_LINKER_LAUNCHER", "CMAKE_CXX_LINKER_LAUNCHER", "CMAKE_C_LINKER_LAUNCHER"];
+/// Variables by which the user has chosen compilers.
+const CHOICES: &[&str] = &["CC", "CXX", "CUDACXX"];
+
 /// What the scripts know: written once for a build, read by each compiler that it calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CompilePlan {
@@ -73,6 +78,7 @@ pub(super) fn write(folder: &Utf8Path, nvcc: &Utf8Path, launcher: &Launcher, pla
         })
         .collect();
     tools.insert("nvcc".to_owned(), nvcc.to_owned());
+    let chosen = chosen(&mut tools);
     let append = std::env::var("NVCC_APPEND_FLAGS").ok();
     let plan = CompilePlan { own: own.clone(), tools, path: path.clone(), append: append.clone(), ..plan };
     let plan_file = own.join("plan.json");
@@ -94,6 +100,11 @@ pub(super) fn write(folder: &Utf8Path, nvcc: &Utf8Path, launcher: &Launcher, pla
         ("CMAKE_CXX_COMPILER_LAUNCHER".to_owned(), launch.to_string()),
         ("NVCC_APPEND_FLAGS".to_owned(), appended(&plan, append.as_deref())),
     ];
+    environment.extend(LINKERS.iter().map(|name| ((*name).to_owned(), launch.to_string())));
+    environment.extend(chosen.into_iter().map(|(variable, name, rest)| {
+        let script = own.join(name);
+        (variable.to_owned(), if rest.is_empty() { script.into_string() } else { format!("{script} {rest}") })
+    }));
     if let Some(toolkit) = toolkit(&own, nvcc, &own.join("nvcc"))? {
         environment.extend(TOOLKIT.iter().map(|name| ((*name).to_owned(), toolkit.to_string())));
         // A Makefile's own value of such a variable would stand above the environment's, and below a command line's.
@@ -103,6 +114,24 @@ pub(super) fn write(folder: &Utf8Path, nvcc: &Utf8Path, launcher: &Launcher, pla
         }
     }
     Ok(Tools { environment })
+}
+
+/// The compilers that the user's variables choose: each stands among the tools by its file's name then. Gives the variable,
+/// that name, and what follows in the variable.
+fn chosen(tools: &mut BTreeMap<String, Utf8PathBuf>) -> Vec<(&'static str, String, String)> {
+    let mut found = Vec::new();
+    for variable in CHOICES {
+        let value = std::env::var(variable).unwrap_or_default();
+        let (program, rest) = value.trim().split_once(' ').unwrap_or((value.trim(), ""));
+        let program = Utf8Path::new(program);
+        let Some(name) = program.file_name().filter(|_| program.is_absolute() && program.is_file()) else { continue };
+        let of_toolkit = name == "nvcc";
+        if !of_toolkit {
+            tools.insert(name.to_owned(), program.to_owned());
+        }
+        found.push((*variable, name.to_owned(), rest.trim().to_owned()));
+    }
+    found
 }
 
 /// What a build that calls nvcc past the scripts is given. It is compiled with these flags and linked with them.

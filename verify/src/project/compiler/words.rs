@@ -44,6 +44,7 @@ const ELSE: &[&str] = &[
     "-optix-ir",
     "-cuda",
     "--cuda",
+    "__cmake_determine_cuda",
 ];
 
 /// Options that make objects.
