@@ -8,6 +8,7 @@ use crate::outcome::{Cut, Executed, Fault, Remains, Statistics};
 use crate::project::{ProjectInput, Source};
 use crate::rule::{Check, ModuleContext, Sink, default_severity};
 use crate::sources::Loaded;
+use crate::steps::Steps;
 use crate::supposed::Branches;
 use crate::uncalled::{Users, Uses};
 use cudalint_findings::{Confidence, Finding};
@@ -61,15 +62,16 @@ impl Said {
     }
 }
 
-/// Looks at each unit that has a source; what fails gives nothing, and a fault.
+/// Looks at each unit that has a source; what fails gives nothing, and a fault. A run that is over looks at none.
 fn each<T: Default + Send>(
     units: &[Option<&Source>],
+    steps: &Steps<'_>,
     look: impl Fn(usize) -> T + Sync,
 ) -> (Vec<T>, Vec<Option<Fault>>) {
     units
         .par_iter()
         .enumerate()
-        .map(|(unit, source)| match source.map(|source| (source, guarded(|| look(unit)))) {
+        .map(|(unit, source)| match source.filter(|_| !steps.are_over()).map(|it| (it, guarded(|| look(unit)))) {
             None => (T::default(), None),
             Some((_, Ok(seen))) => (seen, None),
             Some((source, Err(said))) => (T::default(), Some(Fault::internal(&source.path, &said))),
@@ -111,13 +113,13 @@ pub(crate) fn analyse(
             // Code without a word of the GPU looks at none of its errors.
             let surveyed =
                 units.iter().zip(&wanted).map(|(unit, source)| source.filter(|_| !unit.file.is_of_callers()));
-            let (surveys, faults) = each(&surveyed.collect::<Vec<_>>(), |unit| survey(project, id(unit)));
+            let (surveys, faults) = each(&surveyed.collect::<Vec<_>>(), input.steps, |unit| survey(project, id(unit)));
             (guarded(|| StatusTable::join(project, &surveys)), surveys, faults)
         },
         || {
             let scan = ProjectScan::new(project, &calls.called);
             let options = ReplayOptions::default();
-            let (walks, faults) = each(&wanted, |unit| {
+            let (walks, faults) = each(&wanted, input.steps, |unit| {
                 let walked = cudalint_replay::walk_module(project, &scan, id(unit), &options);
                 input.steps.step();
                 walked
@@ -139,7 +141,7 @@ pub(crate) fn analyse(
             (facts.status, facts.checkers) = (status.functions, status.checkers);
         }
     }
-    let run_faults = run_kernels(project, &wanted, input.look.is_some(), &mut facts);
+    let run_faults = run_kernels(project, &wanted, input, &mut facts);
     let faults = survey_faults.into_iter().zip(faults).zip(run_faults).map(|((a, b), c)| a.or(b).or(c));
     let faults: Vec<Option<Fault>> = faults.collect();
     let uses = Uses::new(project, calls, &input.reading.builds);
@@ -148,7 +150,7 @@ pub(crate) fn analyse(
         .zip(faults)
         .enumerate()
         .map(|(unit, (facts, fault))| {
-            let said = match wanted.get(unit).copied().flatten() {
+            let said = match wanted.get(unit).copied().flatten().filter(|_| !input.steps.are_over()) {
                 Some(source) => guarded(|| run_rules(project, id(unit), facts, input, source, &uses))
                     .map_err(|said| Fault::internal(&source.path, &said)),
                 None => Ok(Said::default()),
@@ -169,16 +171,16 @@ fn survey(project: &Project, id: ModuleId) -> Survey {
 fn run_kernels(
     project: &Project,
     sources: &[Option<&Source>],
-    accounts: bool,
+    input: &ProjectInput<'_>,
     facts: &mut [Facts],
 ) -> Vec<Option<Fault>> {
     let (runs, faults) = {
         let launches = runs::collect(project, facts);
-        each(sources, |unit| match launches.get(unit) {
+        each(sources, input.steps, |unit| match launches.get(unit) {
             Some(launches) => {
                 // Only who looks at facts asks what was checked.
                 let reported = sources.get(unit).copied().flatten().is_some_and(|source| source.reported);
-                let execute = if accounts && reported { runs::execute_with_accounts } else { runs::execute };
+                let execute = if input.look.is_some() && reported { runs::execute_with_accounts } else { runs::execute };
                 execute(project, ModuleId(unit as u32), launches)
             }
             None => ModuleRuns::default(),

@@ -6,13 +6,13 @@ use crate::lint::lint_project;
 use crate::makefiles;
 use crate::outcome::{Fault, Outcome, Part, UsageError};
 use crate::project::{Look, ProjectInput, Source};
-use crate::provider::{Disk, Memory};
+use crate::provider::{Disk, Memory, Overlay};
 use crate::reading::{Given, Reading};
 use crate::root::{self, Roots};
 use crate::rule::{ModuleContext, Rule, RuleTable};
 use crate::settings::{self, Loaded, Settings};
 use crate::sources;
-use crate::steps::{Progress, Steps};
+use crate::steps::{Progress, Steps, Stop};
 use crate::threads::threads;
 use crate::walk::{self, Globs, display, display_from, real_path};
 use cudalint_files::Bounds;
@@ -63,6 +63,10 @@ pub struct Request {
     pub configuration: Configuration,
     /// Whether `exclude` holds for files named explicitly too, and those of no kind that is read are left out.
     pub force_exclude: bool,
+    /// Texts that stand in for files: what an editor holds of them.
+    pub overlay: Overlay,
+    /// Ends the run early.
+    pub stop: Stop,
 }
 
 /// Runs rules over files. It is handed the rule table.
@@ -129,7 +133,7 @@ impl Engine {
         let given = Given { architectures: &architectures, defines: &request.defines };
 
         let mut roots = Roots::new(self.table.rules, fixed);
-        let mut disk = Disk::default();
+        let mut disk = Disk::new(request.overlay.clone());
         let mut all = Part::default();
         let groups = match &request.standard_input {
             Some(input) => vec![standard_input(input, &mut roots, &mut disk)?],
@@ -155,7 +159,7 @@ impl Engine {
             group.sources.extend(index.sources);
             projects.push((group, levels, commands, local_packages));
         }
-        let steps = Steps::new(progress);
+        let steps = Steps::new(progress, request.stop.clone());
         // Side by side, so that none waits where another cannot use all threads.
         let parts: Vec<Part> = projects
             .into_par_iter()
@@ -215,6 +219,24 @@ impl Engine {
                 file: Some(real_path(file)),
             }),
         })
+    }
+
+    /// The root of the project around a file; `None` where nothing marks one.
+    pub fn project_of(&self, file: &Path) -> Option<PathBuf> {
+        let folder = real_path(file.parent()?);
+        // Where settings are wrong, a root that needs none of them is as good.
+        let mut roots = Roots::new(self.table.rules, None);
+        roots.root(&folder).unwrap_or_else(|_| walk::marked(&folder).map(Path::to_owned))
+    }
+
+    /// The settings file that is the nearest to a file, whatever is in it.
+    pub fn settings_file_of(&self, file: &Path) -> Option<PathBuf> {
+        root::nearest_file(&real_path(file.parent()?))
+    }
+
+    /// What is wrong with the text of a settings file.
+    pub fn problem_of_settings(&self, file: &Path, text: &str) -> Option<settings::SettingsError> {
+        settings::parse(file, text, self.table.rules).err()
     }
 
     /// How linting reads the files of a folder: for whoever reads one of them again.
@@ -291,7 +313,7 @@ impl Engine {
             sources,
             shown: &|real| display(real),
             provider: &memory,
-            steps: &Steps::new(&|_| {}),
+            steps: &Steps::new(&|_| {}, Stop::default()),
             look: None,
         };
         let outcome = in_a_pool(|| lint_project(&input)).finish();
@@ -324,7 +346,7 @@ fn standard_input(input: &StandardInput, roots: &mut Roots<'_>, disk: &mut Disk)
         })?,
     };
     let real = real_path(&path);
-    disk.overlay.insert(real.clone(), input.bytes.clone());
+    disk.overlay.insert(real.clone(), input.bytes.as_slice().into());
     let folder = real.parent().unwrap_or(Path::new("")).to_owned();
     let root = if input.filename.is_some() { roots.root(&folder).map_err(wrong)? } else { None };
     Ok(Group {
@@ -340,7 +362,7 @@ fn groups(request: &Request, roots: &mut Roots<'_>, all: &mut Part) -> Result<Ve
     let here = [PathBuf::from(".")];
     let paths = if request.paths.is_empty() { &here[..] } else { &request.paths };
     let excludes = Excludes::new(paths, roots).map_err(wrong)?;
-    let walked = walk::walk(paths, &|real| excludes.matches(real), request.force_exclude);
+    let walked = walk::walk(paths, &request.overlay, &|real| excludes.matches(real), request.force_exclude);
     all.faults.extend(walked.faults);
     all.incomplete.extend(walked.incomplete);
     // Who lists files by rote, as a commit hook does, need not know which of them can be read.
@@ -435,7 +457,7 @@ fn index(
     let cuda = kinds.iter().any(|kind| matches!(kind, FileKind::Cuda | FileKind::CFamily));
     let python = kinds.iter().any(|kind| matches!(kind, FileKind::Python | FileKind::Notebook));
     let globs = exclusion(settings);
-    let walked = walk::walk(&[root.to_owned()], &|real| globs.matches(real), false);
+    let walked = walk::walk(&[root.to_owned()], &Overlay::default(), &|real| globs.matches(real), false);
     let known: FxHashSet<&Path> = reported.iter().map(|source| source.real.as_path()).collect();
     let mut bytes = 0;
     for file in walked.files {

@@ -34,14 +34,16 @@ pub mod accounts {
     pub use cudalint_replay::runs::{Basis, KernelAccount};
 }
 
-pub use cudalint_program::guard::keep_panics_quiet;
+pub use cudalint_program::guard::{guarded, keep_panics_quiet};
 pub use cudalint_replay::runs::{Basis, Counts as KernelCounts};
+pub use cudalint_syntax::FileKind;
 pub use engine::{Configuration, Engine, Request, StandardInput};
 pub use levels::{Choices, Levels};
 pub use outcome::{Cut, Executed, Fault, Outcome, Remains, Statistics, UsageError};
-pub use provider::add_text;
+pub use provider::{Overlay, add_text};
 pub use reading::Reading;
 pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, Rule, RuleTable, Sink};
 pub use settings::{Level, MinConfidence, Settings};
-pub use steps::Progress;
+pub use steps::{Progress, Stop};
 pub use threads::threads;
+pub use walk::{display, real_path};

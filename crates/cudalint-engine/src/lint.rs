@@ -17,6 +17,7 @@ use rustc_hash::FxHashSet;
 pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     let mut part = Part::default();
     let (files, calls) = read_all(input, &mut part);
+    part.read = files.iter().map(|file| file.source.real.clone()).collect();
     let units: Vec<Unit<'_>> = files
         .iter()
         .flat_map(|file| file.file.pieces.iter().map(move |piece| Unit { source: &file.source, file, piece }))

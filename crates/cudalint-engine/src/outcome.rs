@@ -4,6 +4,7 @@ use cudalint_findings::{CellStart, FileCounts, Finding, Incomplete, Report, Sour
 use cudalint_replay::runs::Basis;
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What makes a run impossible: bad arguments or settings, in words.
@@ -102,6 +103,8 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// Counts.
     pub statistics: Statistics,
+    /// Real paths of the files that were read, reported or not.
+    pub read: Vec<PathBuf>,
     /// What the run worked on. Taking it down takes time: a program that ends anyway may leave that to the system.
     pub remains: Remains,
 }
@@ -147,6 +150,7 @@ pub(crate) struct Part {
     pub notes: Vec<String>,
     pub files: FileCounts,
     pub statistics: Statistics,
+    pub read: Vec<PathBuf>,
     pub remains: Remains,
 }
 
@@ -161,6 +165,7 @@ impl Part {
         self.files.checked += other.files.checked;
         self.files.skipped += other.files.skipped;
         self.files.damaged += other.files.damaged;
+        self.read.extend(other.read);
         self.remains.0.extend(other.remains.0);
         let (to, from) = (&mut self.statistics, other.statistics);
         for (cut, count) in from.cuts {
@@ -204,6 +209,13 @@ impl Part {
         self.incomplete.extend(faults);
         let mut report = Report::new(self.findings, self.files, sources);
         report.set_incomplete(self.incomplete);
-        Outcome { report, faults: self.faults, notes: self.notes, statistics: self.statistics, remains: self.remains }
+        Outcome {
+            report,
+            faults: self.faults,
+            notes: self.notes,
+            statistics: self.statistics,
+            read: self.read,
+            remains: self.remains,
+        }
     }
 }

@@ -6,7 +6,7 @@ use cudalint_syntax::{FileKind, FileText};
 use rustc_hash::FxHashMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Adds the text of a file to those that findings point into. Positions in a notebook are those in its cells.
 pub fn add_text(texts: &mut Sources, path: &str, bytes: &[u8]) {
@@ -29,16 +29,48 @@ pub trait Provider: Sync {
     fn resolve(&self, path: &Path) -> Option<PathBuf>;
 }
 
+/// Texts that stand in for files, by real path: what an editor or a pipe holds of them. A file need not be there at all.
+#[derive(Clone, Debug, Default)]
+pub struct Overlay {
+    files: FxHashMap<PathBuf, Arc<[u8]>>,
+}
+
+impl Overlay {
+    /// Puts a text in the place of a file.
+    pub fn insert(&mut self, real: PathBuf, bytes: Arc<[u8]>) {
+        self.files.insert(real, bytes);
+    }
+
+    /// The text of a file by its real path.
+    pub fn get(&self, real: &Path) -> Option<&[u8]> {
+        self.files.get(real).map(AsRef::as_ref)
+    }
+
+    /// The real path of a file that has a text here, however the path is written.
+    fn resolve(&self, path: &Path) -> Option<PathBuf> {
+        if self.files.is_empty() {
+            return None;
+        }
+        let plain = without_dots(path);
+        self.files.contains_key(&plain).then_some(plain)
+    }
+}
+
 /// The disk, below texts that are held in memory.
 #[derive(Debug, Default)]
 pub struct Disk {
-    /// Texts that stand in for files, by real path.
-    pub overlay: FxHashMap<PathBuf, Vec<u8>>,
+    /// Texts that stand in for files.
+    pub overlay: Overlay,
     /// Real paths of folders that includes led to: the same few are asked for again and again.
     folders: Mutex<FxHashMap<PathBuf, Option<PathBuf>>>,
 }
 
 impl Disk {
+    /// The disk below these texts.
+    pub fn new(overlay: Overlay) -> Self {
+        Self { overlay, ..Self::default() }
+    }
+
     /// The real path of a folder.
     fn folder(&self, folder: &Path) -> Option<PathBuf> {
         // Nothing panics while it is held; what a lost lock would say is as good from the disk.
@@ -58,14 +90,14 @@ impl Disk {
 impl Provider for Disk {
     fn read(&self, real: &Path) -> io::Result<Vec<u8>> {
         if let Some(bytes) = self.overlay.get(real) {
-            return Ok(bytes.clone());
+            return Ok(bytes.to_vec());
         }
         read_file(real)
     }
 
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
-        if self.overlay.contains_key(path) {
-            return Some(path.to_owned());
+        if let Some(real) = self.overlay.resolve(path) {
+            return Some(real);
         }
         // Most that are asked for are not there, which is sooner said than where they are.
         let meta = std::fs::symlink_metadata(path).ok()?;
@@ -94,16 +126,22 @@ impl Provider for Memory {
     }
 
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
-        let mut real = PathBuf::new();
-        for part in path.components() {
-            match part {
-                Component::CurDir => {}
-                Component::ParentDir if real.file_name().is_some() => {
-                    real.pop();
-                }
-                part => real.push(part),
-            }
-        }
+        let real = without_dots(path);
         self.files.contains_key(&real).then_some(real)
     }
+}
+
+/// A path without `.` and `..`, as it is written.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if plain.file_name().is_some() => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
 }

@@ -106,6 +106,13 @@ impl<'a> Roots<'a> {
     }
 }
 
+/// The nearest settings file at or above a folder, whatever is in it.
+pub fn nearest_file(folder: &Path) -> Option<PathBuf> {
+    let files = |folder: &Path| [folder.join("cudalint.toml"), folder.join("pyproject.toml")];
+    let speaks = |file: &PathBuf| file.is_file() && (file.ends_with("cudalint.toml") || mentions(file));
+    folder.ancestors().find_map(|above| files(above).into_iter().find(speaks))
+}
+
 /// Whether a `pyproject.toml` speaks of cudalint.
 fn mentions(file: &Path) -> bool {
     read_text(file).is_ok_and(|text| text.contains("[tool.cudalint"))
@@ -119,6 +126,7 @@ pub fn load(file: &Path, rules: &[&Rule]) -> Result<Option<settings::Settings>, 
     let text = read_text(file).map_err(|error| SettingsError {
         path: file.to_owned(),
         line: 1,
+        range: 0..0,
         problem: format!("cannot be read: {error}"),
     })?;
     let shown = std::env::current_dir().ok().and_then(|here| file.strip_prefix(here).ok().map(Path::to_owned));

@@ -183,6 +183,8 @@ pub struct SettingsError {
     pub path: PathBuf,
     /// The line, from 1.
     pub line: usize,
+    /// What is wrong, in bytes of the text; the start where no place is known.
+    pub range: Range<usize>,
     /// The key and what is wrong with it.
     pub problem: String,
 }
@@ -207,27 +209,28 @@ struct Tool {
 /// When the text is not TOML, or a key or value is not known.
 pub fn parse(path: &Path, text: &str, rules: &[&Rule]) -> Result<Option<Settings>, SettingsError> {
     let pyproject = path.file_name().is_some_and(|name| name == "pyproject.toml");
-    let error = |at: Option<usize>, problem: String| SettingsError {
-        path: path.to_owned(),
-        line: at.map_or(1, |at| text.get(..at).map_or(1, |before| before.matches('\n').count() + 1)),
-        problem,
+    let error = |at: Option<Range<usize>>, problem: String| {
+        let range = at.unwrap_or(0..0);
+        let line = text.get(..range.start).map_or(1, |before| before.matches('\n').count() + 1);
+        SettingsError { path: path.to_owned(), line, range, problem }
     };
     let document = DeTable::parse(text)
-        .map_err(|problem| error(problem.span().map(|span| span.start), format!("not TOML: {}", problem.message())))?;
+        .map_err(|problem| error(problem.span(), format!("not TOML: {}", problem.message())))?;
     let read = if pyproject {
         toml::from_str::<Pyproject>(text).map(|pyproject| pyproject.tool.cudalint)
     } else {
         toml::from_str::<Settings>(text).map(Some)
     };
     let settings = read.map_err(|problem| {
-        let at = problem.span().map(|span| span.start);
-        error(at, describe(document.get_ref(), at.unwrap_or(0), problem.message()))
+        let at = problem.span();
+        let start = at.as_ref().map_or(0, |span| span.start);
+        error(at, describe(document.get_ref(), start, problem.message()))
     })?;
     let Some(settings) = settings else { return Ok(None) };
     let prefix: &[&str] = if pyproject { &["tool", "cudalint"] } else { &[] };
     let fail = |key: &[&str], value: &str, problem: String| {
         let keys: Vec<&str> = prefix.iter().chain(key).copied().collect();
-        let at = locate(document.get_ref(), &keys, value).map(|span| span.start);
+        let at = locate(document.get_ref(), &keys, value);
         error(at, format!("`{}`: {problem}", keys.join(".")))
     };
     for (key, list) in [("select", &settings.lint.select), ("ignore", &settings.lint.ignore)] {

@@ -214,6 +214,9 @@ fn refuse(source: &Source, why: String, by_system: bool, included: bool, part: &
 }
 
 fn read(source: Source, why: Why, input: &ProjectInput<'_>) -> Read {
+    if input.steps.are_over() {
+        return Read::Irrelevant(source, Box::default());
+    }
     let bytes = match input.provider.read(&source.real) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -260,7 +263,7 @@ mod tests {
     use crate::reading::Reading;
     use crate::rule::RuleTable;
     use crate::settings::Settings;
-    use crate::steps::Steps;
+    use crate::steps::{Steps, Stop};
     use cudalint_files::Bounds;
     use cudalint_syntax::FileKind;
     use std::io;
@@ -306,7 +309,7 @@ mod tests {
             look: None,
             shown: &|path| path.display().to_string(),
             provider: &provider,
-            steps: &Steps::new(&|_| {}),
+            steps: &Steps::new(&|_| {}, Stop::default()),
         });
         assert_eq!((part.files.checked, part.files.skipped), (1, 1));
         assert_eq!(part.faults.len(), 1);

@@ -2,6 +2,7 @@
 //! files named explicitly always taken. What cannot be read is reported, and everything else is still found.
 
 use crate::outcome::Fault;
+use crate::provider::Overlay;
 use cudalint_files::{Bounds, can_be_read};
 use cudalint_findings::Incomplete;
 use cudalint_syntax::FileKind;
@@ -38,21 +39,24 @@ pub struct Walked {
     pub unread: Vec<PathBuf>,
 }
 
-/// Finds the files of the given paths. Explicit files are taken whatever excludes them, unless `force_exclude`.
-pub fn walk(paths: &[PathBuf], excluded: &dyn Fn(&Path) -> bool, force_exclude: bool) -> Walked {
+/// Finds the files of the given paths. Explicit files are taken whatever excludes them, unless `force_exclude`, and those
+/// with a text of the overlay whether they are there or not.
+pub fn walk(paths: &[PathBuf], overlay: &Overlay, excluded: &dyn Fn(&Path) -> bool, force_exclude: bool) -> Walked {
     let mut walked = Walked::default();
     for path in paths {
-        match std::fs::metadata(path) {
+        let real = real_path(path);
+        let held = overlay.get(&real).map(|text| text.len() as u64);
+        match held.map_or_else(|| std::fs::metadata(path).map(Some), |_| Ok(None)) {
             Err(error) => walked.faults.push(Fault::unreadable(&display(path), &error)),
-            Ok(meta) if meta.is_dir() => walk_folder(path, excluded, &mut walked),
+            Ok(Some(meta)) if meta.is_dir() => walk_folder(path, excluded, &mut walked),
             Ok(meta) => {
-                let real = real_path(path);
                 if force_exclude && excluded(&real) {
                     continue;
                 }
                 match FileKind::of(path) {
                     Some(kind) => {
-                        walked.files.push(Found { path: tidy(path), real, kind, explicit: true, bytes: meta.len() });
+                        let bytes = held.or(meta.map(|meta| meta.len())).unwrap_or(0);
+                        walked.files.push(Found { path: tidy(path), real, kind, explicit: true, bytes });
                     }
                     None => walked.unread.push(tidy(path)),
                 }
@@ -164,7 +168,7 @@ pub(crate) fn is_marked(folder: &Path) -> bool {
 }
 
 /// The nearest folder at or above one that marks a project.
-fn marked(folder: &Path) -> Option<&Path> {
+pub fn marked(folder: &Path) -> Option<&Path> {
     folder.ancestors().find(|above| is_marked(above))
 }
 
@@ -226,9 +230,16 @@ fn fault_of(error: &ignore::Error, path: Option<&Path>) -> Option<Fault> {
     }
 }
 
-/// The real path, or the path itself made absolute where it cannot be found.
+/// The real path, or, where there is no such file, the one that it would have.
 pub fn real_path(path: &Path) -> PathBuf {
-    std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+    let in_its_folder = || {
+        let whole = std::path::absolute(path)?;
+        match (whole.parent(), whole.file_name()) {
+            (Some(folder), Some(name)) => Ok(std::fs::canonicalize(folder).map_or(whole.clone(), |it| it.join(name))),
+            _ => Ok(whole),
+        }
+    };
+    std::fs::canonicalize(path).or_else(|_: std::io::Error| in_its_folder()).unwrap_or_else(|_: std::io::Error| path.to_owned())
 }
 
 /// The path without `.` parts.

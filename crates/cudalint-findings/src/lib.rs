@@ -17,7 +17,7 @@ mod spelled;
 pub use claim::{AccessKind, Claim, Fault, Shows};
 pub use finding::*;
 pub use format::{Format, Options};
-pub use lines::{CellStart, LineIndex, Position};
+pub use lines::{CellStart, LineIndex, Position, Units};
 pub use report::{FileCounts, Incomplete, Report};
 pub use sources::{Source, Sources};
 

@@ -122,10 +122,57 @@ impl LineIndex {
         Position { cell: None, line: line as u32 + 1, column: before.chars().count() as u32 + 1 }
     }
 
-    /// Line and column of an offset, both from 0, the column in UTF-16 units (as editors count).
-    pub fn utf16(&self, text: &str, offset: usize) -> (u32, u32) {
+    /// Line and column of an offset, both from 0, the column in units that an editor counts.
+    pub fn in_units(&self, text: &str, offset: usize, units: Units) -> (u32, u32) {
         let (line, before) = self.before(text, offset);
-        (line as u32, before.chars().map(char::len_utf16).sum::<usize>() as u32)
+        (line as u32, units.count(before) as u32)
+    }
+
+    /// The offset of a line and column from 0: one past the end of a line is the line's end, one past the last line the
+    /// text's, and one inside a character the character's first byte.
+    pub fn offset(&self, text: &str, (line, column): (u32, u32), units: Units) -> usize {
+        if line as usize >= self.len() {
+            return text.len();
+        }
+        let range = self.range(text, line as usize);
+        let content = text.get(range.clone()).unwrap_or("");
+        let mut left = column as usize;
+        for (at, c) in content.char_indices() {
+            let wide = units.of(c);
+            if left < wide {
+                return range.start + at;
+            }
+            left -= wide;
+        }
+        range.end
+    }
+}
+
+/// What editors count the characters of a line in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Units {
+    /// Bytes.
+    Utf8,
+    /// UTF-16 units: what an editor counts in that says nothing.
+    #[default]
+    Utf16,
+    /// Unicode scalar values.
+    Utf32,
+}
+
+impl Units {
+    /// Units of one character.
+    const fn of(self, c: char) -> usize {
+        match self {
+            Self::Utf8 => c.len_utf8(),
+            Self::Utf16 => c.len_utf16(),
+            Self::Utf32 => 1,
+        }
+    }
+
+    /// Units of a text.
+    fn count(self, text: &str) -> usize {
+        text.chars().map(|c| self.of(c)).sum()
     }
 }
 
@@ -183,7 +230,21 @@ mod tests {
     fn utf16_counts_pairs_twice() {
         let text = "é😀漢;";
         let index = LineIndex::new(text);
-        assert_eq!(index.utf16(text, text.len() - 1), (0, 4));
-        assert_eq!(index.utf16(text, text.len()), (0, 5));
+        assert_eq!(index.in_units(text, text.len() - 1, Units::Utf16), (0, 4));
+        assert_eq!(index.in_units(text, text.len(), Units::Utf16), (0, 5));
+    }
+
+    #[test]
+    fn an_editors_place_and_an_offset_are_one_another() {
+        let text = "a\r\né😀漢;\n";
+        let index = LineIndex::new(text);
+        for units in [Units::Utf8, Units::Utf16, Units::Utf32] {
+            for (at, _) in text.char_indices().filter(|(_, c)| *c != '\n') {
+                assert_eq!(index.offset(text, index.in_units(text, at, units), units), at, "{units:?}");
+            }
+            assert_eq!(index.offset(text, (0, 9), units), 1, "the end of the line");
+            assert_eq!(index.offset(text, (9, 0), units), text.len());
+        }
+        assert_eq!(index.offset(text, (1, 2), Units::Utf16), 5, "inside a character");
     }
 }

@@ -1,7 +1,7 @@
 //! The texts that findings point into, with their lines.
 
 use crate::finding::Place;
-use crate::lines::{CellStart, LineIndex, Position};
+use crate::lines::{CellStart, LineIndex, Position, Units};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -139,11 +139,11 @@ impl Sources {
         self.get(&place.path).map_or(Position::START, |source| source.position(place.range.start))
     }
 
-    /// Start and end of a place from 0, in UTF-16 units; in a notebook those of its cell.
-    pub fn utf16(&self, place: &Place) -> [(u32, u32); 2] {
+    /// Start and end of a place from 0, in units of an editor; in a notebook those of its cell.
+    pub fn in_units(&self, place: &Place, units: Units) -> [(u32, u32); 2] {
         self.get(&place.path).map_or([(0, 0); 2], |source| {
             [place.range.start, place.range.end.max(place.range.start)].map(|offset| {
-                let (line, character) = source.lines().utf16(source.text(), offset);
+                let (line, character) = source.lines().in_units(source.text(), offset, units);
                 let first = source.cell(offset).map_or(0, |(cell, _)| source.lines().line(cell.start) as u32);
                 (line - first, character)
             })

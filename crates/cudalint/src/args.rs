@@ -45,6 +45,10 @@ pub enum Command {
     Facts(Box<FactsArgs>),
     /// List the rules
     Rules(RulesArgs),
+    /// Serve an editor: findings while a file is written, over standard input and output
+    ///
+    /// Speaks the Language Server Protocol; `docs/editors.md` says how editors start it.
+    Server,
     /// Write a completion script for a shell
     Completions {
         /// The shell

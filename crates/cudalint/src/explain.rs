@@ -95,7 +95,7 @@ fn as_json(engine: &Engine, rule: &Rule) -> Value {
 }
 
 /// The page as it is, with its GPU run at the end.
-fn markdown(engine: &Engine, rule: &Rule) -> String {
+pub fn markdown(engine: &Engine, rule: &Rule) -> String {
     let page = rule.info.page.trim_end();
     if engine.table().is_unproven(rule) {
         return format!("{page}\n\n## Unproven\n\n{UNPROVEN}");

@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         Some(Command::Explain(args)) => explain::explain(&engine, &args),
         Some(Command::Facts(args)) => facts::run(&engine, &args),
         Some(Command::Rules(args)) => explain::list(&engine, args.format),
+        Some(Command::Server) => server(engine),
         Some(Command::Completions { shell }) => completions(shell),
     });
     ExitCode::from(run.unwrap_or_else(|_| {
@@ -67,6 +68,17 @@ fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
         let plain = |word: OsString| one_line(&word.to_string_lossy()).into_owned();
         Cli::try_parse_from(arguments.into_iter().map(plain)).err().unwrap_or(error)
     })
+}
+
+/// Serves an editor until it says goodbye.
+fn server(engine: Engine) -> u8 {
+    match cudalint_server::serve(cudalint_server::Program { engine, page: explain::markdown }) {
+        Ok(()) => check::CLEAN,
+        Err(problem) => {
+            out::message("error", &problem);
+            check::TROUBLE
+        }
+    }
 }
 
 fn completions(shell: clap_complete::Shell) -> u8 {

@@ -3,12 +3,41 @@
 
 use super::common::Options;
 use crate::finding::{Finding, Place, Severity};
+use crate::lines::Units;
 use crate::report::{Incomplete, Report};
 use crate::sources::Sources;
 use serde::Serialize;
 
 /// The code of a diagnostic that says that a file was not read or not analysed as a whole.
 pub const INCOMPLETE: &str = "incomplete";
+
+/// The tag of what can go: the finding's fix takes away the whole of its place.
+pub const UNNECESSARY: u8 = 1;
+
+/// How places are told to an editor.
+pub trait Addresses {
+    /// The address of a file, in a notebook of a cell of it.
+    fn uri(&self, path: &str, cell: Option<u32>) -> String;
+
+    /// What characters of a line are counted in.
+    fn units(&self) -> Units {
+        Units::default()
+    }
+
+    /// Where the pages of the rules lie.
+    fn rules_url(&self) -> &str;
+}
+
+/// A notebook is one file: who reads the array finds the document of a cell.
+impl Addresses for Options {
+    fn uri(&self, path: &str, _: Option<u32>) -> String {
+        super::uri::whole(path, self.root.as_deref())
+    }
+
+    fn rules_url(&self) -> &str {
+        &self.rules_url
+    }
+}
 
 /// The diagnostics of one file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -36,6 +65,9 @@ pub struct Diagnostic {
     pub source: &'static str,
     /// One sentence, and help on a line of its own.
     pub message: String,
+    /// [`UNNECESSARY`], which editors fade out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<u8>,
     /// Other places that matter, the way to the defect among them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related_information: Vec<RelatedInformation>,
@@ -45,7 +77,7 @@ pub struct Diagnostic {
 }
 
 /// A range of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Range {
     /// First character.
     pub start: Position,
@@ -54,11 +86,11 @@ pub struct Range {
 }
 
 /// A character of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Position {
     /// Line, from 0.
     pub line: u32,
-    /// UTF-16 unit of the line, from 0.
+    /// UTF-16 unit of the line (or what a client asks for), from 0.
     pub character: u32,
 }
 
@@ -121,17 +153,7 @@ pub fn params(report: &Report, options: &Options) -> Vec<PublishDiagnosticsParam
         }
     }
     for Incomplete { path, reason } in &report.incomplete {
-        let start = Position { line: 0, character: 0 };
-        let mark = Diagnostic {
-            range: Range { start, end: start },
-            severity: 2,
-            code: INCOMPLETE,
-            code_description: None,
-            source: crate::TOOL,
-            message: format!("incomplete: {reason}"),
-            related_information: Vec::new(),
-            data: None,
-        };
+        let mark = incomplete(reason);
         match files.iter_mut().find(|(known, _)| known == path) {
             Some((_, file)) => file.diagnostics.push(mark),
             None => {
@@ -144,13 +166,29 @@ pub fn params(report: &Report, options: &Options) -> Vec<PublishDiagnosticsParam
     files.into_iter().map(|(_, file)| file).collect()
 }
 
+/// That a file was not read or not analysed as a whole.
+pub fn incomplete(reason: &str) -> Diagnostic {
+    let start = Position { line: 0, character: 0 };
+    Diagnostic {
+        range: Range { start, end: start },
+        severity: 2,
+        code: INCOMPLETE,
+        code_description: None,
+        source: crate::TOOL,
+        message: format!("incomplete: {reason}"),
+        tags: Vec::new(),
+        related_information: Vec::new(),
+        data: None,
+    }
+}
+
 /// One finding as a diagnostic.
-pub fn diagnostic(finding: &Finding, sources: &Sources, options: &Options) -> Diagnostic {
+pub fn diagnostic(finding: &Finding, sources: &Sources, addresses: &dyn Addresses) -> Diagnostic {
     let path = finding.witness.iter().flat_map(|witness| &witness.path);
     let related = finding.related.iter().chain(path).map(|label| RelatedInformation {
         location: Location {
-            uri: super::uri::whole(&label.place.path, options.root.as_deref()),
-            range: range(&label.place, sources),
+            uri: addresses.uri(&label.place.path, sources.start(&label.place).cell),
+            range: range(&label.place, sources, addresses.units()),
         },
         message: label.message.clone(),
     });
@@ -163,17 +201,20 @@ pub fn diagnostic(finding: &Finding, sources: &Sources, options: &Options) -> Di
         message.push('\n');
         message.push_str(&done.words());
     }
+    let goes = |edit: &crate::Edit| edit.text.is_empty() && covers(&edit.place, &finding.place);
+    let unnecessary = finding.fix.iter().any(|fix| fix.edits.iter().any(goes));
     Diagnostic {
-        range: range(&finding.place, sources),
+        range: range(&finding.place, sources, addresses.units()),
         severity: match finding.severity {
             Severity::Error => 1,
             Severity::Warning => 2,
             Severity::Info => 3,
         },
         code: finding.rule.name,
-        code_description: Some(CodeDescription { href: crate::rule_url(&options.rules_url, finding.rule.name) }),
+        code_description: Some(CodeDescription { href: crate::rule_url(addresses.rules_url(), finding.rule.name) }),
         source: crate::TOOL,
         message,
+        tags: unnecessary.then_some(UNNECESSARY).into_iter().collect(),
         related_information: related.collect(),
         data: Some(Data {
             fingerprint: finding.fingerprint.clone(),
@@ -183,8 +224,13 @@ pub fn diagnostic(finding: &Finding, sources: &Sources, options: &Options) -> Di
     }
 }
 
-/// A place in UTF-16 units.
-fn range(place: &Place, sources: &Sources) -> Range {
-    let [start, end] = sources.utf16(place).map(|(line, character)| Position { line, character });
+/// Whether a place holds all of another.
+fn covers(place: &Place, inner: &Place) -> bool {
+    place.path == inner.path && place.range.start <= inner.range.start && place.range.end >= inner.range.end
+}
+
+/// A place as an editor counts.
+pub fn range(place: &Place, sources: &Sources, units: Units) -> Range {
+    let [start, end] = sources.in_units(place, units).map(|(line, character)| Position { line, character });
     Range { start, end }
 }

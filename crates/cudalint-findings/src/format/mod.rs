@@ -12,7 +12,7 @@ pub mod lsp;
 pub mod sarif;
 mod snippet;
 pub mod statistics;
-mod uri;
+pub mod uri;
 
 pub use common::Options;
 

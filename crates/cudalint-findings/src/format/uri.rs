@@ -35,7 +35,7 @@ pub(super) fn reference(path: &str) -> (String, bool) {
 }
 
 /// A path as a whole URI below a root folder; a reference when there is no root.
-pub(super) fn whole(path: &str, root: Option<&str>) -> String {
+pub fn whole(path: &str, root: Option<&str>) -> String {
     let (reference, relative) = reference(path);
     match root.filter(|_| relative).and_then(|root| absolute(&format!("{}/", root.trim_end_matches('/')))) {
         Some(root) => resolve(&root, &reference),
