@@ -1,6 +1,7 @@
 //! A run over paths: which files, which projects they belong to, one result.
 
 use crate::compile_commands::{self, Commands};
+use crate::ignoring;
 use crate::levels::{Choices, Levels};
 use crate::lint::lint_project;
 use crate::makefiles;
@@ -23,6 +24,7 @@ use cudalint_syntax::FileKind;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Where settings come from.
@@ -232,6 +234,12 @@ impl Engine {
     /// The settings file that is the nearest to a file, whatever is in it.
     pub fn settings_file_of(&self, file: &Path) -> Option<PathBuf> {
         root::nearest_file(&real_path(file.parent()?))
+    }
+
+    /// The rule that a suppression comment names at a byte of a text.
+    pub fn rule_named_at(&self, kind: FileKind, text: &str, at: usize) -> Option<(&'static Rule, Range<usize>)> {
+        let (rule, range) = ignoring::named_at(self.table.rules, kind, text, at)?;
+        Some((self.table.rules.get(rule)?, range))
     }
 
     /// What is wrong with the text of a settings file.

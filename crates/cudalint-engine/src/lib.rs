@@ -4,7 +4,9 @@
 mod analyse;
 mod callers;
 pub mod compile_commands;
+pub mod coverage;
 mod engine;
+pub mod ignoring;
 mod levels;
 mod lint;
 mod makefiles;
@@ -27,14 +29,8 @@ mod threads;
 mod uncalled;
 mod walk;
 
-/// What kernels were checked for, as [`ModuleContext::facts`] has it.
-pub mod accounts {
-    pub use cudalint_replay::facts::Site;
-    pub use cudalint_replay::runs::absence::{Absence, Extent, Says, Shape};
-    pub use cudalint_replay::runs::{Basis, KernelAccount};
-}
-
 pub use cudalint_program::guard::{guarded, keep_panics_quiet};
+pub use cudalint_replay::facts::Site;
 pub use cudalint_replay::runs::{Basis, Counts as KernelCounts};
 pub use cudalint_syntax::FileKind;
 pub use engine::{Configuration, Engine, Request, StandardInput};

@@ -5,11 +5,10 @@ use crate::outcome::{Fault, Part};
 use crate::project::ProjectInput;
 use crate::settle::{damaged_functions, settle, texts};
 use crate::sources::{Loaded, read_all};
-use crate::suppress::{MARK, Remark, Suppressions};
+use crate::suppress::{MARK, Suppressions, remarks};
 use cudalint_findings::{Finding, Incomplete};
 use cudalint_program::guard::guarded;
-use cudalint_program::load::{self, Piece};
-use cudalint_syntax::{Language, comments};
+use cudalint_program::load;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
@@ -76,19 +75,7 @@ fn suppressions_of(file: &Loaded, input: &ProjectInput<'_>) -> Result<Suppressio
     if !file.source.reported || !text.contains(MARK) {
         return Ok(Suppressions::default());
     }
-    guarded(|| {
-        let mut remarks: Vec<Remark<'_>> = Vec::new();
-        for Piece { stretch, .. } in &file.file.pieces {
-            let (region, text) = (&stretch.region, &stretch.text);
-            let end = region.span.end as usize;
-            let inside = text.get(..end).filter(|_| stretch.inside).map(|text| (text, region.span.start as usize));
-            let python = region.language == Language::Python;
-            let found = comments(text, region).into_iter();
-            remarks.extend(found.map(|comment| Remark { range: comment.span.range(), python, inside }));
-        }
-        remarks.sort_by_key(|remark| remark.range.start);
-        Suppressions::collect(text, &remarks, input.rules)
-    })
+    guarded(|| Suppressions::collect(text, &remarks(&file.file), input.rules))
 }
 
 /// Fixes of a program in a string are edits of the string: those stay that mean the same in each kind of string.

@@ -5,6 +5,9 @@
 use crate::rule::{IgnoreComment, IgnoredName, Rule};
 use crate::selectors;
 use cudalint_findings::Finding;
+use cudalint_program::SourceFile;
+use cudalint_program::load::Piece;
+use cudalint_syntax::{Language, comments};
 use std::ops::Range;
 
 /// The word that marks a comment as ours; a file without it needs no look at its comments.
@@ -40,6 +43,21 @@ pub struct Remark<'t> {
     /// For one of a program in a string: the text that the program is read from, up to the program's end, and where the
     /// program begins.
     pub inside: Option<(&'t str, usize)>,
+}
+
+/// The comments of a file, in order.
+pub fn remarks(file: &SourceFile) -> Vec<Remark<'_>> {
+    let mut remarks: Vec<Remark<'_>> = Vec::new();
+    for Piece { stretch, .. } in &file.pieces {
+        let (region, text) = (&stretch.region, &stretch.text);
+        let end = region.span.end as usize;
+        let inside = text.get(..end).filter(|_| stretch.inside).map(|text| (text, region.span.start as usize));
+        let python = region.language == Language::Python;
+        let found = comments(text, region).into_iter();
+        remarks.extend(found.map(|comment| Remark { range: comment.span.range(), python, inside }));
+    }
+    remarks.sort_by_key(|remark| remark.range.start);
+    remarks
 }
 
 impl Suppressions {

@@ -1,6 +1,8 @@
 //! What the server can do, told to the editor.
 
+use crate::actions::{EXPLAIN, FIX_ALL};
 use crate::client::Client;
+use crate::verify::VERIFY;
 use cudalint_findings::{TOOL, TOOL_VERSION, Units};
 use serde_json::{Value, json};
 
@@ -24,6 +26,11 @@ pub fn initialize_result(client: &Client) -> Value {
         "positionEncoding": encoding,
         // Edits come as edits, not as whole texts.
         "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
+        "codeActionProvider": { "codeActionKinds": ["quickfix", FIX_ALL] },
+        "hoverProvider": true,
+        "codeLensProvider": {},
+        "inlayHintProvider": {},
+        "executeCommandProvider": { "commands": [EXPLAIN, VERIFY], "workDoneProgress": false },
         "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
     });
     if client.pulls {

@@ -145,16 +145,14 @@ impl ClientSettings {
             value = inner.take();
         }
         if value.is_null() {
-            return Self::default_with(None);
+            return (Self::default(), None);
         }
         match serde_json::from_value(value) {
             Ok(settings) => (settings, None),
-            Err(error) => Self::default_with(Some(format!("the editor's settings for cudalint are not used: {error}"))),
+            Err(error) => {
+                (Self::default(), Some(format!("the editor's settings for cudalint are not used: {error}")))
+            }
         }
-    }
-
-    fn default_with(problem: Option<String>) -> (Self, Option<String>) {
-        (Self::default(), problem)
     }
 
     /// A request with these settings; a relative settings file starts from the folder of the workspace.

@@ -4,15 +4,18 @@
 //! documents whenever the other has nothing to do and something has changed, so that the newest text is the next that is
 //! linted, and no answer ever speaks of an older one.
 
+mod actions;
 mod capabilities;
 mod client;
 mod diagnostics;
 mod documents;
+mod facts;
 mod project;
 mod requests;
 mod session;
 mod settings_files;
 mod uri;
+mod verify;
 mod worker;
 
 use cudalint_engine::{Engine, Rule};

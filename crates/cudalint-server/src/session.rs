@@ -8,7 +8,8 @@ use crate::requests::Waiting;
 use crate::settings_files::{SettingsFiles, is_settings};
 use crate::worker::{Done, Job, Worker};
 use crate::{Program, capabilities};
-use crossbeam_channel::{Receiver, select};
+use crate::verify::{Verified, Verifying};
+use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use cudalint_engine::{FileKind, Overlay, Request, guarded};
 use cudalint_findings::LineIndex;
 use lsp_server::{Connection, ErrorCode, Message, Notification, RequestId, Response};
@@ -32,6 +33,10 @@ pub struct Session {
     pub(crate) projects: Projects,
     worker: Worker,
     done: Receiver<Done>,
+    /// Runs of `verify` that go on, and where those that are over come out.
+    pub(crate) verifying: Vec<Verifying>,
+    pub(crate) verified: Sender<Verified>,
+    over: Receiver<Verified>,
     /// Settings of the editor's user, and those for single folders of the workspace.
     settings: ClientSettings,
     by_folder: Vec<(PathBuf, ClientSettings)>,
@@ -53,6 +58,7 @@ impl Session {
     /// When the system starts no threads.
     pub fn new(connection: Connection, program: Program, client: Client) -> Result<Self, String> {
         let (worker, done) = Worker::start(program.engine)?;
+        let (verified, over) = unbounded();
         Ok(Self {
             connection,
             program,
@@ -62,6 +68,9 @@ impl Session {
             projects: Projects::default(),
             worker,
             done,
+            verifying: Vec::new(),
+            verified,
+            over,
             by_folder: Vec::new(),
             waits_for_settings: None,
             settings_files: SettingsFiles::default(),
@@ -80,7 +89,7 @@ impl Session {
             self.ask("client/registerCapability", capabilities::watchers());
         }
         self.ask_for_settings();
-        let (messages, done) = (self.connection.receiver.clone(), self.done.clone());
+        let (messages, done, verified) = (self.connection.receiver.clone(), self.done.clone(), self.over.clone());
         loop {
             // All that has come in is read before a run begins: keystrokes that came together are one change.
             if messages.is_empty() {
@@ -97,6 +106,7 @@ impl Session {
                     self.take(message);
                 }
                 recv(done) -> over => if let Ok(over) = over { self.take_results(over) },
+                recv(verified) -> over => if let Ok(over) = over { self.take_verified(&over) },
             }
         }
     }
@@ -136,6 +146,9 @@ impl Session {
             "workspace/didChangeConfiguration" => self.read(&method, params, Self::configured),
             "workspace/didChangeWorkspaceFolders" => self.read(&method, params, Self::folders_changed),
             "$/cancelRequest" => self.cancel(&params),
+            "window/workDoneProgress/cancel" => {
+                self.cancel_verifying(|_, token| token.is_some() && token == params["token"].as_str());
+            }
             _ => {}
         }
     }

@@ -1,5 +1,6 @@
 //! The thread that lints. It is given one snapshot at a time, the newest there is when it has nothing to do.
 
+use crate::facts::{Collector, Facts};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use cudalint_engine::{Engine, Outcome, Request, Stop, guarded};
 use cudalint_findings::{Finding, Incomplete, Sources};
@@ -36,7 +37,7 @@ pub struct Results {
     /// Why nothing was linted.
     pub failed: Option<String>,
     /// What is known of kernels, where it was asked for.
-    pub facts: Option<()>,
+    pub facts: Option<Facts>,
 }
 
 /// A job that is over.
@@ -107,7 +108,13 @@ impl Worker {
 
 fn perform(engine: &Engine, job: Job) -> Done {
     let Job { project, change, request, facts, enabled } = job;
-    let results = match guarded(|| enabled.then(|| engine.check(&request, &|_| {})).transpose()) {
+    let collector = Collector::default();
+    let lint = || match (enabled, facts) {
+        (false, _) => Ok(None),
+        (true, false) => engine.check(&request, &|_| {}).map(Some),
+        (true, true) => engine.look(&request, &|context| collector.look(context)).map(Some),
+    };
+    let results = match guarded(lint) {
         Ok(Ok(outcome)) => outcome.map(results).unwrap_or_default(),
         Ok(Err(error)) => Results { failed: Some(error.0), ..Results::default() },
         Err(said) => Results {
@@ -115,7 +122,7 @@ fn perform(engine: &Engine, job: Job) -> Done {
             ..Results::default()
         },
     };
-    let results = Results { change, facts: facts.then_some(()), ..results };
+    let results = Results { change, facts: facts.then(|| collector.finish()), ..results };
     Done { project, results: Arc::new(results), stopped: request.stop.is_asked() }
 }
 
