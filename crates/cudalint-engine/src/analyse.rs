@@ -180,7 +180,8 @@ fn run_kernels(
             Some(launches) => {
                 // Only who looks at facts asks what was checked.
                 let reported = sources.get(unit).copied().flatten().is_some_and(|source| source.reported);
-                let execute = if input.look.is_some() && reported { runs::execute_with_accounts } else { runs::execute };
+                let execute =
+                    if input.look.is_some() && reported { runs::execute_with_accounts } else { runs::execute };
                 execute(project, ModuleId(unit as u32), launches)
             }
             None => ModuleRuns::default(),

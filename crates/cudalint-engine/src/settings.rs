@@ -214,8 +214,8 @@ pub fn parse(path: &Path, text: &str, rules: &[&Rule]) -> Result<Option<Settings
         let line = text.get(..range.start).map_or(1, |before| before.matches('\n').count() + 1);
         SettingsError { path: path.to_owned(), line, range, problem }
     };
-    let document = DeTable::parse(text)
-        .map_err(|problem| error(problem.span(), format!("not TOML: {}", problem.message())))?;
+    let document =
+        DeTable::parse(text).map_err(|problem| error(problem.span(), format!("not TOML: {}", problem.message())))?;
     let read = if pyproject {
         toml::from_str::<Pyproject>(text).map(|pyproject| pyproject.tool.cudalint)
     } else {

@@ -239,7 +239,9 @@ pub fn real_path(path: &Path) -> PathBuf {
             _ => Ok(whole),
         }
     };
-    std::fs::canonicalize(path).or_else(|_: std::io::Error| in_its_folder()).unwrap_or_else(|_: std::io::Error| path.to_owned())
+    std::fs::canonicalize(path)
+        .or_else(|_: std::io::Error| in_its_folder())
+        .unwrap_or_else(|_: std::io::Error| path.to_owned())
 }
 
 /// The path without `.` parts.

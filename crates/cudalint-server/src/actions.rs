@@ -148,9 +148,7 @@ impl About<'_> {
             }
         }
         Some(if self.spelling.client.takes_versions {
-            let file = |(uri, version, edits): (String, Value, Vec<Value>)| {
-                json!({ "textDocument": { "uri": uri, "version": version }, "edits": edits })
-            };
+            let file = |(uri, version, edits): (String, Value, Vec<Value>)| json!({ "textDocument": { "uri": uri, "version": version }, "edits": edits });
             json!({ "documentChanges": by_file.into_iter().map(file).collect::<Vec<_>>() })
         } else {
             let changes: serde_json::Map<String, Value> =

@@ -2,18 +2,10 @@
 
 use cudalint_engine::{Choices, Configuration, MinConfidence, Request};
 use cudalint_findings::Units;
-use lsp_types::{ClientCapabilities, InitializeParams, PositionEncodingKind, WorkspaceFolder};
+use lsp_types::WorkspaceFolder;
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-
-/// Reads what the editor says first.
-///
-/// # Errors
-/// When it is not what the protocol says.
-pub fn initialize_params(value: Value) -> Result<InitializeParams, String> {
-    serde_json::from_value(value).map_err(|error| format!("`initialize` cannot be read: {error}"))
-}
 
 /// What the editor can do.
 #[derive(Clone, Debug, Default)]
@@ -25,8 +17,6 @@ pub struct Client {
     pub pulls: bool,
     /// Whether it asks again when it is told to.
     pub refreshes_diagnostics: bool,
-    pub refreshes_lenses: bool,
-    pub refreshes_hints: bool,
     pub shows_related: bool,
     pub shows_code_description: bool,
     pub shows_tags: bool,
@@ -36,8 +26,6 @@ pub struct Client {
     /// Whether it watches files when it is asked to.
     pub watches_files: bool,
     pub shows_progress: bool,
-    /// Whether a code action may be data; else it is a command.
-    pub takes_actions: bool,
     /// Whether edits may name the version that they were made for.
     pub takes_versions: bool,
     pub folders: Vec<PathBuf>,
@@ -46,41 +34,33 @@ pub struct Client {
 }
 
 impl Client {
-    /// Reads what the editor said first.
-    pub fn new(params: &InitializeParams) -> Self {
-        let ClientCapabilities { workspace, text_document, window, general, .. } = &params.capabilities;
-        let published = text_document.as_ref().and_then(|it| it.publish_diagnostics.as_ref());
-        let workspace = workspace.as_ref();
-        let yes = |flag: Option<bool>| flag.unwrap_or(false);
-        let folders = match &params.workspace_folders {
-            Some(folders) if !folders.is_empty() => folders.iter().filter_map(folder).collect(),
-            #[allow(deprecated)]
-            _ => params.root_uri.iter().filter_map(|uri| crate::uri::path_of(uri.as_str())).collect(),
+    /// Reads the parameters of `initialize`. They are read as they come, and not as types: what an editor leaves out, or writes
+    /// in a way of its own, it cannot do.
+    pub fn new(params: &Value) -> Self {
+        let at = |path: &str| params.pointer(&format!("/capabilities{path}"));
+        let yes = |path: &str| at(path).and_then(Value::as_bool).unwrap_or(false);
+        let published = |name: &str| yes(&format!("/textDocument/publishDiagnostics/{name}"));
+        let folders = params["workspaceFolders"].as_array().filter(|folders| !folders.is_empty());
+        let addresses: Vec<&Value> = match folders {
+            Some(folders) => folders.iter().map(|folder| &folder["uri"]).collect(),
+            None => vec![&params["rootUri"]],
         };
+        let encodings = at("/general/positionEncodings").and_then(Value::as_array);
+        let settings = params.get("initializationOptions").cloned().unwrap_or_default();
         Self {
-            units: units(general.as_ref().and_then(|it| it.position_encodings.as_deref()).unwrap_or_default()),
-            pulls: text_document.as_ref().is_some_and(|it| it.diagnostic.is_some()),
-            refreshes_diagnostics: yes(
-                workspace.and_then(|it| it.diagnostic.as_ref()).and_then(|it| it.refresh_support),
-            ),
-            refreshes_lenses: yes(workspace.and_then(|it| it.code_lens.as_ref()).and_then(|it| it.refresh_support)),
-            refreshes_hints: yes(workspace.and_then(|it| it.inlay_hint.as_ref()).and_then(|it| it.refresh_support)),
-            shows_related: published.is_some_and(|it| yes(it.related_information)),
-            shows_code_description: published.is_some_and(|it| yes(it.code_description_support)),
-            shows_tags: published.is_some_and(|it| it.tag_support.is_some()),
-            keeps_data: published.is_some_and(|it| yes(it.data_support)),
-            has_settings: workspace.is_some_and(|it| yes(it.configuration)),
-            watches_files: workspace
-                .and_then(|it| it.did_change_watched_files.as_ref())
-                .is_some_and(|it| yes(it.dynamic_registration)),
-            shows_progress: window.as_ref().is_some_and(|it| yes(it.work_done_progress)),
-            takes_actions: text_document
-                .as_ref()
-                .and_then(|it| it.code_action.as_ref())
-                .is_some_and(|it| it.code_action_literal_support.is_some()),
-            takes_versions: workspace.and_then(|it| it.workspace_edit.as_ref()).is_some_and(|it| yes(it.document_changes)),
-            folders,
-            settings: params.initialization_options.clone().map(ClientSettings::read).unwrap_or_default().0,
+            units: units(encodings.map(Vec::as_slice).unwrap_or_default()),
+            pulls: at("/textDocument/diagnostic").is_some_and(Value::is_object),
+            refreshes_diagnostics: yes("/workspace/diagnostics/refreshSupport"),
+            shows_related: published("relatedInformation"),
+            shows_code_description: published("codeDescriptionSupport"),
+            shows_tags: at("/textDocument/publishDiagnostics/tagSupport").is_some_and(|it| *it != Value::Null),
+            keeps_data: published("dataSupport"),
+            has_settings: yes("/workspace/configuration"),
+            watches_files: yes("/workspace/didChangeWatchedFiles/dynamicRegistration"),
+            shows_progress: yes("/window/workDoneProgress"),
+            takes_versions: yes("/workspace/workspaceEdit/documentChanges"),
+            folders: addresses.into_iter().filter_map(|it| crate::uri::path_of(it.as_str()?)).collect(),
+            settings: ClientSettings::read(settings).0,
         }
     }
 }
@@ -91,11 +71,11 @@ pub fn folder(folder: &WorkspaceFolder) -> Option<PathBuf> {
 }
 
 /// The first of the editor's encodings that is known; UTF-16 is that of an editor that says nothing.
-fn units(offered: &[PositionEncodingKind]) -> Units {
+fn units(offered: &[Value]) -> Units {
     let known = offered.iter().find_map(|kind| match kind.as_str() {
-        "utf-8" => Some(Units::Utf8),
-        "utf-16" => Some(Units::Utf16),
-        "utf-32" => Some(Units::Utf32),
+        Some("utf-8") => Some(Units::Utf8),
+        Some("utf-16") => Some(Units::Utf16),
+        Some("utf-32") => Some(Units::Utf32),
         _ => None,
     });
     known.unwrap_or_default()
@@ -149,9 +129,7 @@ impl ClientSettings {
         }
         match serde_json::from_value(value) {
             Ok(settings) => (settings, None),
-            Err(error) => {
-                (Self::default(), Some(format!("the editor's settings for cudalint are not used: {error}")))
-            }
+            Err(error) => (Self::default(), Some(format!("the editor's settings for cudalint are not used: {error}"))),
         }
     }
 

@@ -102,11 +102,6 @@ impl Documents {
     pub fn iter(&self) -> impl Iterator<Item = &Document> {
         self.open.values()
     }
-
-    /// In no order.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Document> {
-        self.open.values_mut()
-    }
 }
 
 #[cfg(test)]

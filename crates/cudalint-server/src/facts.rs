@@ -2,7 +2,7 @@
 //! `cudalint facts` tell, taken from the run that made the findings.
 
 use cudalint_engine::{Basis, ModuleContext, Site, coverage};
-use cudalint_findings::coverage::{At, Executed, Kernel, Seen};
+use cudalint_findings::coverage::{At, Kernel, Seen};
 use cudalint_findings::{Place, Sources};
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -29,7 +29,6 @@ pub struct KernelNote {
     pub body: Range<usize>,
     /// How many launches are in sight.
     pub launches: usize,
-    pub executed: Executed,
 }
 
 /// What is known of the kernels of the documents of a project.
@@ -84,13 +83,7 @@ fn of_module(context: &ModuleContext<'_>, facts: &mut Facts) {
         let place = context.place_of(account.site);
         facts.notes.push(Note { place: place.clone(), text: of_kernel(context, &told) });
         let body = context.module.functions.get(account.kernel).map_or(0..0, |function| function.span.range());
-        facts.kernels.push(KernelNote {
-            place,
-            name: told.name.clone(),
-            body,
-            launches: told.launches.len(),
-            executed: told.executed,
-        });
+        facts.kernels.push(KernelNote { place, name: told.name.clone(), body, launches: told.launches.len() });
         for (launch, account) in told.launches.iter().zip(&account.launches) {
             let runs = of_launch(context, account.site);
             let mut text = format!("Launch of `{}`, executed: {}", told.name, launch.executed.words());
@@ -152,7 +145,8 @@ fn of_launch(context: &ModuleContext<'_>, launch: Site) -> String {
             let _ = writeln!(text, "  - {}", values.join(", "));
         }
         for buffer in &run.buffers {
-            let size = buffer.bytes.map_or_else(|| "of a size that is not known".to_owned(), |it| format!("{it} bytes"));
+            let size =
+                buffer.bytes.map_or_else(|| "of a size that is not known".to_owned(), |it| format!("{it} bytes"));
             let _ = writeln!(text, "  - `{}` is `{}`, {size}", buffer.parameter, buffer.argument);
         }
         for assumed in run.assumptions.iter().flat_map(|all| all.iter()) {

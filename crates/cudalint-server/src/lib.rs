@@ -49,7 +49,6 @@ pub fn serve(program: Program) -> Result<(), String> {
 pub fn serve_on(connection: Connection, program: Program) -> Result<(), String> {
     let broken = |error: lsp_server::ProtocolError| error.to_string();
     let (id, params) = connection.initialize_start().map_err(broken)?;
-    let params = client::initialize_params(params)?;
     let client = client::Client::new(&params);
     let answer = capabilities::initialize_result(&client);
     connection.initialize_finish(id, answer).map_err(broken)?;

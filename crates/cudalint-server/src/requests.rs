@@ -11,7 +11,7 @@ use cudalint_findings::format::lsp;
 use lsp_server::{ErrorCode, Request, RequestId, Response};
 use lsp_types::{
     CodeActionParams, CodeLensParams, DocumentDiagnosticParams, ExecuteCommandParams, HoverParams, InlayHintParams,
-    Position, Range, Uri,
+    Position, Uri,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -31,11 +31,13 @@ pub struct Waiting {
 #[derive(Clone, Debug)]
 enum Question {
     /// All diagnostics, unless they are those that the editor has.
-    Diagnostics { known: Option<String> },
+    Diagnostics {
+        known: Option<String>,
+    },
     Actions(Box<CodeActionParams>),
     Hover(Position),
     Lenses,
-    Hints(Range),
+    Hints,
 }
 
 impl Question {
@@ -46,7 +48,7 @@ impl Question {
 
     /// Whether its answer needs what is known of kernels.
     const fn needs_facts(&self) -> bool {
-        matches!(self, Self::Hover(_) | Self::Lenses | Self::Hints(_))
+        matches!(self, Self::Hover(_) | Self::Lenses | Self::Hints)
     }
 }
 
@@ -70,18 +72,15 @@ impl Session {
             "textDocument/diagnostic" => read(params).map(|it: DocumentDiagnosticParams| {
                 (it.text_document.uri, Question::Diagnostics { known: it.previous_result_id })
             }),
-            "textDocument/codeAction" => read(params)
-                .map(|it: CodeActionParams| (it.text_document.uri.clone(), Question::Actions(Box::new(it)))),
+            "textDocument/codeAction" => {
+                read(params).map(|it: CodeActionParams| (it.text_document.uri.clone(), Question::Actions(Box::new(it))))
+            }
             "textDocument/hover" => read(params).map(|it: HoverParams| {
                 let it = it.text_document_position_params;
                 (it.text_document.uri, Question::Hover(it.position))
             }),
-            "textDocument/codeLens" => {
-                read(params).map(|it: CodeLensParams| (it.text_document.uri, Question::Lenses))
-            }
-            "textDocument/inlayHint" => {
-                read(params).map(|it: InlayHintParams| (it.text_document.uri, Question::Hints(it.range)))
-            }
+            "textDocument/codeLens" => read(params).map(|it: CodeLensParams| (it.text_document.uri, Question::Lenses)),
+            "textDocument/inlayHint" => read(params).map(|it: InlayHintParams| (it.text_document.uri, Question::Hints)),
             "workspace/executeCommand" => return self.take_command(id, params),
             _ => Err((ErrorCode::MethodNotFound, format!("`{method}` is not known"))),
         };
@@ -127,7 +126,7 @@ impl Session {
                 }
             }
             Question::Lenses if !settings.code_lens => return Some(Ok(nothing(&waiting.question))),
-            Question::Hints(_) if !settings.inlay_hints => return Some(Ok(nothing(&waiting.question))),
+            Question::Hints if !settings.inlay_hints => return Some(Ok(nothing(&waiting.question))),
             _ => {}
         }
         let project = self.projects.get_mut(&document.project)?;
@@ -163,9 +162,9 @@ impl Session {
             }
             Question::Lenses => {
                 let here = facts().flat_map(|facts| kernels_of(facts, &document.path));
-                here.flat_map(|(facts, kernel)| lenses(facts, kernel, document, &spelling)).collect::<Vec<_>>().into()
+                here.flat_map(|kernel| lenses(kernel, document, &spelling)).collect::<Vec<_>>().into()
             }
-            Question::Hints(_) => json!([]),
+            Question::Hints => json!([]),
         }
     }
 
@@ -246,17 +245,12 @@ impl Session {
     }
 }
 
-fn kernels_of<'f>(facts: &'f Facts, path: &str) -> impl Iterator<Item = (&'f Facts, &'f KernelNote)> {
-    facts.kernels.iter().filter(move |kernel| *kernel.place.path == *path).map(move |kernel| (facts, kernel))
+fn kernels_of<'f>(facts: &'f Facts, path: &str) -> impl Iterator<Item = &'f KernelNote> {
+    facts.kernels.iter().filter(move |kernel| *kernel.place.path == *path)
 }
 
 /// What stands above a kernel: how many launches were found, and how it is verified.
-fn lenses(
-    _facts: &Facts,
-    kernel: &KernelNote,
-    document: &crate::documents::Document,
-    spelling: &Spelling<'_>,
-) -> [Value; 2] {
+fn lenses(kernel: &KernelNote, document: &crate::documents::Document, spelling: &Spelling<'_>) -> [Value; 2] {
     let range = document.range(&kernel.place.range, spelling.client.units);
     let launches = match kernel.launches {
         0 => "no launch found".to_owned(),
@@ -284,6 +278,6 @@ fn nothing(question: &Question) -> Value {
     match question {
         Question::Diagnostics { .. } => json!({ "kind": "full", "items": Vec::<lsp::Diagnostic>::new() }),
         Question::Hover(_) => Value::Null,
-        Question::Actions(_) | Question::Lenses | Question::Hints(_) => json!([]),
+        Question::Actions(_) | Question::Lenses | Question::Hints => json!([]),
     }
 }

@@ -61,7 +61,8 @@ fn problem(engine: &Engine, file: &PathBuf, text: &str, client: &Client) -> Opti
         json!({ "line": line, "character": character })
     };
     // A place without length is hard to see.
-    let end = if error.range.is_empty() { lines.range(text, lines.line(error.range.start)).end } else { error.range.end };
+    let end =
+        if error.range.is_empty() { lines.range(text, lines.line(error.range.start)).end } else { error.range.end };
     Some(json!({
         "range": { "start": place(error.range.start), "end": place(end) },
         "severity": 1,

@@ -21,7 +21,9 @@ pub fn path_of(uri: &str) -> Option<PathBuf> {
     {
         let text = String::from_utf8(bytes).ok()?;
         // `/c:/folder`: a drive stands at the root.
-        Some(PathBuf::from(text.strip_prefix('/').filter(|text| text.as_bytes().get(1) == Some(&b':')).unwrap_or(&text)))
+        Some(PathBuf::from(
+            text.strip_prefix('/').filter(|text| text.as_bytes().get(1) == Some(&b':')).unwrap_or(&text),
+        ))
     }
 }
 

@@ -207,6 +207,7 @@ fn outcome(over: &Verified) -> Result<Value, String> {
         }
     }
     let words: Vec<String> = counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
-    let message = format!("{TOOL}: {}", if words.is_empty() { "nothing was verified".to_owned() } else { words.join(", ") });
+    let message =
+        format!("{TOOL}: {}", if words.is_empty() { "nothing was verified".to_owned() } else { words.join(", ") });
     Ok(json!({ "message": message, "findings": verdicts }))
 }

@@ -117,10 +117,9 @@ fn perform(engine: &Engine, job: Job) -> Done {
     let results = match guarded(lint) {
         Ok(Ok(outcome)) => outcome.map(results).unwrap_or_default(),
         Ok(Err(error)) => Results { failed: Some(error.0), ..Results::default() },
-        Err(said) => Results {
-            failed: Some(format!("internal fault: please report it ({said})")),
-            ..Results::default()
-        },
+        Err(said) => {
+            Results { failed: Some(format!("internal fault: please report it ({said})")), ..Results::default() }
+        }
     };
     let results = Results { change, facts: facts.then(|| collector.finish()), ..results };
     Done { project, results: Arc::new(results), stopped: request.stop.is_asked() }

@@ -164,9 +164,10 @@ impl Editor {
             return self.unread.remove(index).unwrap();
         }
         loop {
-            let message = self.messages.recv_timeout(LIMIT).unwrap_or_else(|error| {
-                panic!("{what} does not come ({error}); what came: {:?}", self.unread)
-            });
+            let message = self
+                .messages
+                .recv_timeout(LIMIT)
+                .unwrap_or_else(|error| panic!("{what} does not come ({error}); what came: {:?}", self.unread));
             if wanted(&message) {
                 return message;
             }
@@ -182,8 +183,7 @@ impl Editor {
 
     /// Replaces a range, from line and character to line and character.
     pub fn edit(&mut self, name: &str, version: i32, [l1, c1, l2, c2]: [u32; 4], text: &str) {
-        let range =
-            json!({ "start": { "line": l1, "character": c1 }, "end": { "line": l2, "character": c2 } });
+        let range = json!({ "start": { "line": l1, "character": c1 }, "end": { "line": l2, "character": c2 } });
         let params = json!({
             "textDocument": { "uri": self.uri(name), "version": version },
             "contentChanges": [{ "range": range, "text": text }],

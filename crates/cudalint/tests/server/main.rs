@@ -28,14 +28,17 @@ fn diagnostics_are_sent_to_who_does_not_ask_and_taken_back() {
     let sent = editor.published("a.cu");
     assert_eq!((codes(&sent["diagnostics"]), &sent["version"]), (vec!["empty-grid".to_owned()], &json!(1)));
     let found = &sent["diagnostics"][0];
-    assert_eq!(found["range"], json!({ "start": { "line": 3, "character": 4 }, "end": { "line": 3, "character": 38 } }));
+    assert_eq!(
+        found["range"],
+        json!({ "start": { "line": 3, "character": 16 }, "end": { "line": 3, "character": 23 } })
+    );
     assert_eq!((&found["severity"], &found["source"]), (&json!(1), &json!("cudalint")));
     assert!(found["codeDescription"]["href"].as_str().unwrap().ends_with("/empty-grid"));
     // The mistake goes while the file on the disk keeps it, and comes back.
-    editor.edit("a.cu", 2, [3, 15, 3, 17], "64");
+    editor.edit("a.cu", 2, [3, 16, 3, 18], "64");
     let sent = editor.published("a.cu");
     assert_eq!((&sent["diagnostics"], &sent["version"]), (&json!([]), &json!(2)));
-    editor.edit("a.cu", 3, [3, 15, 3, 17], "20");
+    editor.edit("a.cu", 3, [3, 16, 3, 18], "20");
     assert_eq!(codes(&editor.published("a.cu")["diagnostics"]), ["empty-grid"]);
     editor.close("a.cu");
     assert_eq!(editor.published("a.cu")["diagnostics"], json!([]));
@@ -56,8 +59,8 @@ fn diagnostics_are_told_to_who_asks_and_only_once() {
     editor.edit("a.cu", 2, [5, 0, 5, 0], "// the end\n");
     assert_eq!(editor.pull("a.cu", Some(id))["kind"], "unchanged");
     // Several edits at once, and a question at once: the answer is about the last one.
-    editor.edit("a.cu", 3, [3, 15, 3, 17], "6");
-    editor.edit("a.cu", 4, [3, 16, 3, 16], "4");
+    editor.edit("a.cu", 3, [3, 16, 3, 18], "6");
+    editor.edit("a.cu", 4, [3, 17, 3, 17], "4");
     let last = editor.pull("a.cu", Some(id));
     assert_eq!((&last["kind"], &last["items"]), (&json!("full"), &json!([])));
     editor.close("a.cu");
@@ -69,7 +72,7 @@ fn diagnostics_are_told_to_who_asks_and_only_once() {
 fn characters_are_counted_as_the_editor_counts_them() {
     let text = EMPTY_GRID.replace("    increment", "    /* é😀 */ increment");
     let sandbox = Sandbox::new(&[("a.cu", &text)]);
-    for (encoding, start) in [("utf-8", 17), ("utf-16", 14), ("utf-32", 13)] {
+    for (encoding, start) in [("utf-8", 29), ("utf-16", 26), ("utf-32", 25)] {
         let mut capabilities = pulling();
         capabilities["general"]["positionEncodings"] = json!(["made-up", encoding, "utf-16"]);
         let mut editor = started(&sandbox, capabilities);
@@ -78,8 +81,8 @@ fn characters_are_counted_as_the_editor_counts_them() {
         let at = |report: &Value| report["items"][0]["range"]["start"]["character"].clone();
         assert_eq!(at(&editor.pull("a.cu", None)), start, "{encoding}");
         // What stands before the call goes.
-        editor.edit("a.cu", 2, [3, 4, 3, start], "");
-        assert_eq!(at(&editor.pull("a.cu", None)), 4, "{encoding}");
+        editor.edit("a.cu", 2, [3, 4, 3, start - 12], "");
+        assert_eq!(at(&editor.pull("a.cu", None)), 16, "{encoding}");
         editor.end();
     }
 }
@@ -148,7 +151,10 @@ fn mistakes_in_settings_are_told_where_they_are() {
     editor.open("src/a.cu", EMPTY_GRID);
     let told = editor.published("cudalint.toml");
     let mistake = &told["diagnostics"][0];
-    assert_eq!(mistake["range"], json!({ "start": { "line": 1, "character": 25 }, "end": { "line": 1, "character": 36 } }));
+    assert_eq!(
+        mistake["range"],
+        json!({ "start": { "line": 1, "character": 25 }, "end": { "line": 1, "character": 36 } })
+    );
     assert!(mistake["message"].as_str().unwrap().contains("did you mean `empty-grid`?"), "{mistake}");
     // A file that is not linted says so.
     let sent = editor.published("src/a.cu");
