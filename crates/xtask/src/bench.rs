@@ -22,6 +22,11 @@ struct Read {
 /// The cargo profile whose binary is measured: what users are given.
 const PROFILE: &str = "dist";
 
+/// The binary that is measured.
+pub fn program(root: &Path) -> PathBuf {
+    root.join("target").join(PROFILE).join("cudalint")
+}
+
 /// Benchmarks the binary of [`PROFILE`] over folders and prints its ratios and the peak memory.
 ///
 /// The parse alone is tree-sitter over the raw bytes, in this process, on one thread: once over the files that the run
@@ -31,7 +36,7 @@ const PROFILE: &str = "dist";
 /// # Errors
 /// When the binary is missing, or a folder cannot be read.
 pub fn run(root: &Path, folders: &[PathBuf]) -> Result<(), String> {
-    let program = root.join("target").join(PROFILE).join("cudalint");
+    let program = program(root);
     if !program.is_file() {
         return Err(format!("{} is missing: run `cargo build --profile {PROFILE}` first", program.display()));
     }

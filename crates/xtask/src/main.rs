@@ -8,6 +8,7 @@ mod corpus;
 mod differential;
 mod each;
 mod fuzz;
+mod latency;
 mod modules;
 mod mutants;
 mod new_rule;
@@ -210,12 +211,18 @@ enum Chore {
     /// Compares the whole run with parsing alone, and one thread with two.
     Bench {
         /// Folders to lint.
-        #[arg(required_unless_present = "python")]
+        #[arg(required_unless_present_any = ["python", "editor"])]
         folders: Vec<PathBuf>,
         /// Compares deciding that a Python file has no GPU code with parsing it instead, over a folder such as Python's
         /// standard library.
         #[arg(long, value_name = "FOLDER", conflicts_with = "folders")]
         python: Option<PathBuf>,
+        /// Times edits in the language server to a file of 3,000 lines, made of the code below a folder.
+        #[arg(long, value_name = "FOLDER", conflicts_with_all = ["folders", "python"])]
+        editor: Option<PathBuf>,
+        /// The cudalint whose server is timed [default: that of the profile `dist`].
+        #[arg(long, value_name = "FILE", requires = "editor")]
+        program: Option<PathBuf>,
     },
 }
 
@@ -266,6 +273,9 @@ fn main() -> ExitCode {
         }
         Chore::FuzzChild { words } => fuzz::child(&words),
         Chore::Bench { python: Some(folder), .. } => bench::python(&folder),
+        Chore::Bench { editor: Some(folder), program, .. } => {
+            latency::run(&program.unwrap_or_else(|| bench::program(&root)), &folder)
+        }
         Chore::Bench { folders, .. } => bench::run(&root, &folders),
     };
     match result {

@@ -4,7 +4,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod about_findings;
 mod editor;
+mod random_edits;
 
 use common::{EMPTY_GRID, Sandbox};
 use editor::{Editor, codes, pulling, pushed, uri_of};

@@ -25,6 +25,19 @@ pub fn program(name: &str) -> Option<PathBuf> {
     None
 }
 
+/// A program that the system has, where `.ci/tools` has installed it if nobody else did. Without it a test is skipped, except
+/// where `CI` is `true`: there it fails.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|program| program.is_file());
+    if found.is_none() {
+        let message = format!("{name} is missing: `.ci/tools` installs it");
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "{message}");
+        eprintln!("skipped: {message}");
+    }
+    found
+}
+
 /// A command with no settings of whoever runs the tests: no git configuration, no virtual environment, no CI of its own.
 pub fn command(program: impl AsRef<std::ffi::OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
