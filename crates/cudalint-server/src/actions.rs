@@ -1,6 +1,6 @@
 //! What can be done about findings: fixes, a comment that keeps one quiet, its rule's page.
 
-use crate::diagnostics::Spelling;
+use crate::diagnostics::{Spelling, is_in};
 use crate::documents::Document;
 use crate::worker::Results;
 use cudalint_engine::{Engine, ignoring};
@@ -57,7 +57,7 @@ impl About<'_> {
         let lines = params.range.start.line..=params.range.end.line;
         self.results.findings.iter().filter(move |finding| {
             let place = &finding.place;
-            place.path == self.document.path && {
+            is_in(place, self.document, self.results) && {
                 let range = lsp::range(place, &self.results.sources, units);
                 range.start.line <= *lines.end() && range.end.line >= *lines.start()
             }
@@ -82,7 +82,9 @@ impl About<'_> {
             }
         }
         let kind = self.document.kind;
-        let text = &*self.document.text;
+        // Places in a notebook are those of the text of all its cells.
+        let whole = self.results.sources.get(&self.document.path).filter(|_| self.document.cell.is_some());
+        let text = whole.map_or(&*self.document.text, |source| source.text());
         let change = kind.and_then(|kind| ignoring::ignore(self.engine.rules(), kind, text, finding, REASON));
         if let Some((range, written)) = change {
             let place = Place { path: self.document.path.clone(), range };
@@ -104,7 +106,7 @@ impl About<'_> {
     /// All safe fixes that do not touch one another.
     fn fix_all(&self) -> Option<Value> {
         let safe = |fix: &&Fix| fix.applicability == Applicability::Safe;
-        let here = self.results.findings.iter().filter(|finding| finding.place.path == self.document.path);
+        let here = self.results.findings.iter().filter(|finding| is_in(&finding.place, self.document, self.results));
         let mut taken: Vec<&Edit> = Vec::new();
         for fix in here.filter_map(|finding| finding.fix.as_ref()).filter(safe) {
             let apart = |edit: &Edit, other: &Edit| {
@@ -129,15 +131,16 @@ impl About<'_> {
         let mut places: FxHashMap<String, usize> = FxHashMap::default();
         for edit in edits {
             let path = &*edit.place.path;
-            let document = self.spelling.documents.of_path(path);
-            let range = match document {
+            let cell = self.results.sources.start(&edit.place).cell;
+            let document = self.spelling.documents.of_path(path, cell);
+            let range = match document.filter(|document| document.cell.is_none()) {
                 Some(document) => json!(document.range(&edit.place.range, self.spelling.client.units)),
                 None => {
                     self.results.sources.get(path)?;
                     json!(lsp::range(&edit.place, &self.results.sources, self.spelling.client.units))
                 }
             };
-            let uri = self.spelling.uri(path, None);
+            let uri = self.spelling.uri(path, cell);
             let change = json!({ "range": range, "newText": edit.text });
             let index = *places.entry(uri.clone()).or_insert_with(|| {
                 by_file.push((uri, json!(document.map(|document| document.version)), Vec::new()));

@@ -26,6 +26,10 @@ pub fn initialize_result(client: &Client) -> Value {
         "positionEncoding": encoding,
         // Edits come as edits, not as whole texts.
         "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
+        // Cells of code; those in other languages have no Python in them.
+        "notebookDocumentSync": {
+            "notebookSelector": [{ "notebook": "jupyter-notebook", "cells": [{ "language": "python" }] }],
+        },
         "codeActionProvider": { "codeActionKinds": ["quickfix", FIX_ALL] },
         "hoverProvider": true,
         "codeLensProvider": {},

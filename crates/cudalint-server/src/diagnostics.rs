@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::documents::{Document, Documents};
 use crate::worker::Results;
 use cudalint_findings::format::lsp::{self, Addresses, Diagnostic};
-use cudalint_findings::{RULES_URL, Units};
+use cudalint_findings::{Place, RULES_URL, Units};
 use serde_json::{Value, json};
 use std::hash::{Hash as _, Hasher as _};
 
@@ -15,8 +15,8 @@ pub struct Spelling<'a> {
 }
 
 impl Addresses for Spelling<'_> {
-    fn uri(&self, path: &str, _cell: Option<u32>) -> String {
-        match self.documents.of_path(path) {
+    fn uri(&self, path: &str, cell: Option<u32>) -> String {
+        match self.documents.of_path(path, cell) {
             Some(document) => document.uri.as_str().to_owned(),
             None => crate::uri::of_path(path),
         }
@@ -36,16 +36,23 @@ pub fn of_document(results: &Results, document: &Document, spelling: &Spelling<'
     let mut all: Vec<Diagnostic> = results
         .findings
         .iter()
-        .filter(|finding| finding.place.path == document.path)
+        .filter(|finding| is_in(&finding.place, document, results))
         .map(|finding| lsp::diagnostic(finding, &results.sources, spelling))
         .collect();
-    let here = results.incomplete.iter().filter(|entry| *entry.path == *document.path);
-    all.extend(here.map(|entry| lsp::incomplete(&entry.reason)));
-    all.extend(results.failed.iter().map(|reason| lsp::incomplete(reason)));
+    if spelling.documents.is_first(document) {
+        let here = results.incomplete.iter().filter(|entry| *entry.path == *document.path);
+        all.extend(here.map(|entry| lsp::incomplete(&entry.reason)));
+        all.extend(results.failed.iter().map(|reason| lsp::incomplete(reason)));
+    }
     for diagnostic in &mut all {
         as_understood(diagnostic, spelling.client);
     }
     all
+}
+
+/// Whether a place is in a document: in its file, and in its cell where it is one of a notebook.
+pub fn is_in(place: &Place, document: &Document, results: &Results) -> bool {
+    place.path == document.path && (document.cell.is_none() || results.sources.start(place).cell == document.cell)
 }
 
 /// Leaves out what the editor does not know.

@@ -4,6 +4,7 @@ use cudalint_engine::FileKind;
 use cudalint_findings::{LineIndex, Units};
 use lsp_types::{Position, Range, TextDocumentContentChangeEvent, Uri};
 use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub struct Document {
     pub version: i32,
     /// The anchor of its project: see [`crate::project::Projects`].
     pub project: PathBuf,
+    /// Where it stands among the cells of its notebook, for a cell.
+    pub cell: Option<u32>,
     pub text: Arc<str>,
     pub lines: Arc<LineIndex>,
 }
@@ -70,10 +73,21 @@ impl Document {
     }
 }
 
+/// A notebook that is open. Its cells are documents with the notebook's path.
+#[derive(Clone, Debug)]
+pub struct Notebook {
+    pub real: PathBuf,
+    pub path: Arc<str>,
+    pub project: PathBuf,
+    /// Its cells in order, and whether each holds code.
+    pub cells: Vec<(Uri, bool)>,
+}
+
 /// All open documents, by the address that the editor gives them.
 #[derive(Debug, Default)]
 pub struct Documents {
     open: FxHashMap<String, Document>,
+    pub notebooks: FxHashMap<String, Notebook>,
 }
 
 impl Documents {
@@ -93,9 +107,40 @@ impl Documents {
         self.open.get_mut(uri.as_str())
     }
 
-    /// The document of a path as findings name it.
-    pub fn of_path(&self, path: &str) -> Option<&Document> {
-        self.iter().find(|document| &*document.path == path)
+    /// The document of a path as findings name it; in a notebook that of a cell.
+    pub fn of_path(&self, path: &str, cell: Option<u32>) -> Option<&Document> {
+        self.iter().find(|document| &*document.path == path && document.cell == cell)
+    }
+
+    /// Whether what concerns a whole file is told at a document: of the cells of a notebook, at the first.
+    pub fn is_first(&self, document: &Document) -> bool {
+        let others = || self.iter().filter(|other| other.path == document.path);
+        document.cell.is_none_or(|cell| others().all(|other| other.cell >= Some(cell)))
+    }
+
+    /// The bytes of a notebook's file, as far as they matter: its cells.
+    pub fn bytes_of(&self, notebook: &Notebook) -> Vec<u8> {
+        let cells: Vec<Value> = notebook
+            .cells
+            .iter()
+            .map(|(uri, code)| {
+                let text = self.get(uri).map(|document| &*document.text).unwrap_or_default();
+                let kind = if *code { "code" } else { "markdown" };
+                json!({ "cell_type": kind, "source": text, "metadata": {} })
+            })
+            .collect();
+        let metadata = json!({ "language_info": { "name": "python" } });
+        json!({ "cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5 }).to_string().into_bytes()
+    }
+
+    /// Counts the cells of a notebook anew.
+    pub fn count_cells(&mut self, notebook: &str) {
+        let Some(notebook) = self.notebooks.get(notebook) else { return };
+        for (index, (uri, _)) in (0..).zip(&notebook.cells) {
+            if let Some(document) = self.open.get_mut(uri.as_str()) {
+                document.cell = Some(index);
+            }
+        }
     }
 
     /// In no order.
@@ -118,6 +163,7 @@ mod tests {
             kind: None,
             version: 0,
             project: "/".into(),
+            cell: None,
             text: text.into(),
             lines: Arc::new(LineIndex::new(text)),
         }

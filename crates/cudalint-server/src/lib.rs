@@ -10,6 +10,7 @@ mod client;
 mod diagnostics;
 mod documents;
 mod facts;
+mod notebooks;
 mod project;
 mod requests;
 mod session;

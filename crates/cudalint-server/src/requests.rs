@@ -6,7 +6,7 @@ use crate::facts::{Facts, KernelNote};
 use crate::session::Session;
 use crate::verify::VERIFY;
 use crate::worker::Results;
-use cudalint_engine::guarded;
+use cudalint_engine::{FileKind, guarded};
 use cudalint_findings::format::lsp;
 use lsp_server::{ErrorCode, Request, RequestId, Response};
 use lsp_types::{
@@ -119,6 +119,7 @@ impl Session {
             return Some(Err((ErrorCode::ContentModified, "the text has changed since".to_owned())));
         }
         let (settings, _) = self.settings_for(&document.real);
+        let of_kernels = waiting.question.needs_facts();
         match &waiting.question {
             Question::Hover(at) => {
                 if let Some(page) = self.page_at(document, *at) {
@@ -128,6 +129,10 @@ impl Session {
             Question::Lenses if !settings.code_lens => return Some(Ok(nothing(&waiting.question))),
             Question::Hints if !settings.inlay_hints => return Some(Ok(nothing(&waiting.question))),
             _ => {}
+        }
+        // The notes on a notebook do not know its cells.
+        if of_kernels && document.cell.is_some() {
+            return Some(Ok(nothing(&waiting.question)));
         }
         let project = self.projects.get_mut(&document.project)?;
         project.wants_facts |= waiting.question.needs_facts();
@@ -172,7 +177,9 @@ impl Session {
     fn page_at(&self, document: &crate::documents::Document, at: Position) -> Option<Value> {
         let engine = &self.program.engine;
         let offset = document.offset(at, self.client.units);
-        let (rule, range) = engine.rule_named_at(document.kind?, &document.text, offset)?;
+        // A cell by itself is a text of Python.
+        let kind = if document.cell.is_some() { FileKind::Python } else { document.kind? };
+        let (rule, range) = engine.rule_named_at(kind, &document.text, offset)?;
         let page = (self.program.page)(engine, rule);
         Some(json!({
             "contents": { "kind": "markdown", "value": page },

@@ -142,6 +142,9 @@ impl Session {
             "textDocument/didChange" => self.read(&method, params, Self::changed),
             "textDocument/didClose" => self.read(&method, params, Self::closed),
             "textDocument/didSave" => self.read(&method, params, Self::saved),
+            "notebookDocument/didOpen" => self.read(&method, params, Self::notebook_opened),
+            "notebookDocument/didChange" => self.read(&method, params, Self::notebook_changed),
+            "notebookDocument/didClose" => self.read(&method, params, Self::notebook_closed),
             "workspace/didChangeWatchedFiles" => self.read(&method, params, Self::watched),
             "workspace/didChangeConfiguration" => self.read(&method, params, Self::configured),
             "workspace/didChangeWorkspaceFolders" => self.read(&method, params, Self::folders_changed),
@@ -169,6 +172,7 @@ impl Session {
         self.documents.open(Document {
             path: cudalint_engine::display(&path).into(),
             project: self.anchor(&real),
+            cell: None,
             kind,
             version: item.version,
             lines: Arc::new(LineIndex::new(&item.text)),
@@ -194,20 +198,24 @@ impl Session {
     }
 
     fn closed(&mut self, params: DidCloseTextDocumentParams) {
-        let uri = params.text_document.uri;
-        let Some(document) = self.documents.close(&uri) else { return };
+        self.close(&params.text_document.uri);
+    }
+
+    /// A document is not open any more.
+    pub(crate) fn close(&mut self, uri: &Uri) {
+        let Some(document) = self.documents.close(uri) else { return };
         // What the disk has counts again.
         self.projects.touch_readers(&document.real);
         self.forget_projects();
         if self.sent.remove(uri.as_str()).is_some() && !self.client.pulls {
             self.notify("textDocument/publishDiagnostics", json!({ "uri": uri, "diagnostics": [] }));
         }
-        self.release(&uri);
+        self.release(uri);
         self.check_settings_files();
     }
 
     /// The text of a document is another.
-    fn text_changed(&mut self, uri: &Uri) {
+    pub(crate) fn text_changed(&mut self, uri: &Uri) {
         let Some(document) = self.documents.get(uri).filter(|document| document.kind.is_some()) else { return };
         self.projects.touch(&document.project);
         self.projects.touch_readers(&document.real);
@@ -262,7 +270,7 @@ impl Session {
         self.stop_outdated();
     }
 
-    fn check_settings_files(&mut self) {
+    pub(crate) fn check_settings_files(&mut self) {
         let news = self.settings_files.check(&self.program.engine, &self.documents, &self.client);
         for params in news {
             self.notify("textDocument/publishDiagnostics", params);
@@ -336,7 +344,7 @@ impl Session {
     }
 
     /// The anchor of the project that a file belongs to.
-    fn anchor(&self, real: &Path) -> PathBuf {
+    pub(crate) fn anchor(&self, real: &Path) -> PathBuf {
         let root = self.program.engine.project_of(real);
         root.unwrap_or_else(|| real.parent().unwrap_or(Path::new("")).to_owned())
     }
@@ -367,6 +375,7 @@ impl Session {
             .map(|document| PathBuf::from(&*document.path))
             .collect();
         paths.sort();
+        paths.dedup();
         let (settings, folder) = self.settings_for(anchor);
         let job = Job {
             project: anchor.to_owned(),
@@ -381,8 +390,11 @@ impl Session {
     /// The texts of all open documents.
     fn overlay(&self) -> Overlay {
         let mut overlay = Overlay::default();
-        for document in self.linted() {
+        for document in self.linted().filter(|document| document.cell.is_none()) {
             overlay.insert(document.real.clone(), Arc::from(Arc::clone(&document.text)));
+        }
+        for notebook in self.documents.notebooks.values() {
+            overlay.insert(notebook.real.clone(), self.documents.bytes_of(notebook).into());
         }
         overlay
     }
@@ -403,7 +415,7 @@ impl Session {
     fn tell(&mut self, anchor: &Path) {
         let Some(results) = self.projects.get(anchor).and_then(|project| project.current().cloned()) else { return };
         let mut news = Vec::new();
-        let mut outdated = false;
+        let mut outdated = Vec::new();
         for document in self.linted().filter(|document| document.project == anchor) {
             let spelling = Spelling { documents: &self.documents, client: &self.client };
             let found = diagnostics::of_document(&results, document, &spelling);
@@ -412,7 +424,9 @@ impl Session {
             if self.client.pulls {
                 // Who asks again anyway is told nothing.
                 let asks = self.waiting.iter().any(|waiting| waiting.pulls(&document.uri));
-                outdated |= !asks && sent.is_some_and(|(_, known)| *known != identity);
+                if !asks && sent.is_some_and(|(_, known)| *known != identity) {
+                    outdated.push((document.uri.clone(), (document.version, identity)));
+                }
             } else if sent.is_none_or(|known| *known != (document.version, identity.clone())) {
                 let (uri, version) = (document.uri.clone(), document.version);
                 let params = json!({ "uri": uri, "version": version, "diagnostics": found });
@@ -423,8 +437,10 @@ impl Session {
             self.sent.insert(uri.as_str().to_owned(), sent);
             self.notify("textDocument/publishDiagnostics", params);
         }
-        if outdated && self.client.refreshes_diagnostics {
+        if !outdated.is_empty() && self.client.refreshes_diagnostics {
             self.ask("workspace/diagnostic/refresh", Value::Null);
+            // Once is enough, whether it asks or not.
+            self.sent.extend(outdated.into_iter().map(|(uri, sent)| (uri.as_str().to_owned(), sent)));
         }
     }
 

@@ -136,7 +136,8 @@ impl Drop for Verifying {
 /// Whether the disk has the text of a document.
 fn is_saved(document: &crate::documents::Document) -> bool {
     document.kind.is_none()
-        || cudalint_files::read_file(&document.real).is_ok_and(|bytes| bytes == document.text.as_bytes())
+        || document.cell.is_none()
+            && cudalint_files::read_file(&document.real).is_ok_and(|bytes| bytes == document.text.as_bytes())
 }
 
 /// Starts the program itself.

@@ -92,7 +92,8 @@ fn measure(program: &Path, place: &Path, text: &str) -> Result<(Vec<Duration>, V
     for round in 0..ROUNDS {
         // A letter more in a comment of its own: what is said stays the same, what has to be looked at is all.
         let at = json!({ "line": middle, "character": 0 });
-        let change = json!({ "range": { "start": at, "end": at }, "text": if round == 0 { "// x\n" } else { "// y\n" } });
+        let change =
+            json!({ "range": { "start": at, "end": at }, "text": if round == 0 { "// x\n" } else { "// y\n" } });
         let document = json!({ "uri": uri, "version": round + 2 });
         let start = Instant::now();
         let params = json!({ "textDocument": document, "contentChanges": [change] });

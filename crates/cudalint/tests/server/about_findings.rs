@@ -37,10 +37,15 @@ fn applied(action: &Value, uri: &str, text: &str) -> String {
         let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
         start + usize::try_from(at["character"].as_u64().unwrap()).unwrap()
     };
-    let mut edits: Vec<(usize, usize, &str)> = change["edits"].as_array().unwrap().iter().map(|edit| {
-        let range = &edit["range"];
-        (offset(&range["start"]), offset(&range["end"]), edit["newText"].as_str().unwrap())
-    }).collect();
+    let mut edits: Vec<(usize, usize, &str)> = change["edits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edit| {
+            let range = &edit["range"];
+            (offset(&range["start"]), offset(&range["end"]), edit["newText"].as_str().unwrap())
+        })
+        .collect();
     edits.sort_unstable_by_key(|(start, ..)| std::cmp::Reverse(*start));
     let mut text = text.to_owned();
     for (start, end, new) in edits {
@@ -92,7 +97,7 @@ fn a_comment_keeps_a_finding_quiet_and_its_rule_has_a_page() {
     let at = json!({ "textDocument": { "uri": uri }, "position": { "line": 3, "character": 30 } });
     let hover = editor.request("textDocument/hover", at);
     assert!(hover["contents"]["value"].as_str().unwrap().starts_with("# empty-grid"), "{hover}");
-    assert_eq!(hover["range"]["start"], json!({ "line": 3, "character": 25 }));
+    assert_eq!(hover["range"]["start"], json!({ "line": 3, "character": 24 }));
     editor.end();
 }
 

@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod about_findings;
 #[path = "../common/mod.rs"]
 mod common;
-mod about_findings;
 mod editor;
+mod notebooks;
 mod random_edits;
 
 use common::{EMPTY_GRID, Sandbox};

@@ -57,7 +57,7 @@ fn edit_and_compare(edits: usize) {
     let sandbox = Sandbox::new(&[]);
     let folder = std::fs::canonicalize(sandbox.path()).unwrap();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
-    let mut editor = Editor::start(&folder, pulling());
+    let mut editor = Editor::start(&folder, capabilities());
     let mut texts: Vec<(&str, String)> =
         ["a.cu", "b.cuh", "c.py"].iter().zip(&sources).map(|(name, text)| (*name, text.clone())).collect();
     for (name, text) in &texts {
@@ -84,7 +84,10 @@ fn edit_and_compare(edits: usize) {
                 // Now and then half of another file, and at once a text that has become long loses its end.
                 1 if random.below(8) == 0 => {
                     let other = &sources[random.below(sources.len())];
-                    (if text.len() > 20_000 { text.len() } else { at }, other[..boundary(other, other.len() / 2)].to_owned())
+                    (
+                        if text.len() > 20_000 { text.len() } else { at },
+                        other[..boundary(other, other.len() / 2)].to_owned(),
+                    )
                 }
                 2 | 3 => (boundary(text, at + random.below(8)), String::new()),
                 _ => (at, TYPED[random.below(TYPED.len())].to_owned()),
@@ -107,9 +110,16 @@ fn edit_and_compare(edits: usize) {
     editor.end();
 }
 
+/// An editor that is never told to ask again: it does so anyway.
+fn capabilities() -> Value {
+    let mut all = pulling();
+    all["workspace"]["diagnostics"] = json!({});
+    all
+}
+
 /// A long session and a fresh one say the same of the same texts.
 fn compare(editor: &mut Editor, folder: &Path, texts: &[(&str, String)], edit: usize) {
-    let mut fresh = Editor::start(folder, pulling());
+    let mut fresh = Editor::start(folder, capabilities());
     for (name, text) in texts {
         fresh.open(name, text);
     }
@@ -131,7 +141,8 @@ fn sources() -> Vec<String> {
     let mut files: Vec<PathBuf> = files_below(&root);
     files.sort();
     let longest = |end: &str| {
-        let mut fitting: Vec<&PathBuf> = files.iter().filter(|file| file.extension().is_some_and(|it| it == end)).collect();
+        let mut fitting: Vec<&PathBuf> =
+            files.iter().filter(|file| file.extension().is_some_and(|it| it == end)).collect();
         fitting.sort_by_key(|file| std::cmp::Reverse(std::fs::metadata(file).unwrap().len()));
         fitting.into_iter().take(2).map(|file| std::fs::read_to_string(file).unwrap()).collect::<Vec<_>>()
     };
