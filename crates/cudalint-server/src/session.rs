@@ -140,14 +140,16 @@ impl Session {
         match method.as_str() {
             "textDocument/didOpen" => self.read(&method, params, Self::opened),
             "textDocument/didChange" => self.read(&method, params, Self::changed),
-            "textDocument/didClose" => self.read(&method, params, Self::closed),
-            "textDocument/didSave" => self.read(&method, params, Self::saved),
+            "textDocument/didClose" => self.read(&method, params, |it, params| it.closed(&params)),
+            "textDocument/didSave" => self.read(&method, params, |it, params| it.saved(&params)),
             "notebookDocument/didOpen" => self.read(&method, params, Self::notebook_opened),
             "notebookDocument/didChange" => self.read(&method, params, Self::notebook_changed),
             "notebookDocument/didClose" => self.read(&method, params, Self::notebook_closed),
-            "workspace/didChangeWatchedFiles" => self.read(&method, params, Self::watched),
-            "workspace/didChangeConfiguration" => self.read(&method, params, Self::configured),
-            "workspace/didChangeWorkspaceFolders" => self.read(&method, params, Self::folders_changed),
+            "workspace/didChangeWatchedFiles" => self.read(&method, params, |it, params| it.watched(&params)),
+            "workspace/didChangeConfiguration" => self.read(&method, params, |it, params| it.configured(&params)),
+            "workspace/didChangeWorkspaceFolders" => {
+                self.read(&method, params, |it, params| it.folders_changed(&params));
+            }
             "$/cancelRequest" => self.cancel(&params),
             "window/workDoneProgress/cancel" => {
                 self.cancel_verifying(|_, token| token.is_some() && token == params["token"].as_str());
@@ -197,7 +199,7 @@ impl Session {
         }
     }
 
-    fn closed(&mut self, params: DidCloseTextDocumentParams) {
+    fn closed(&mut self, params: &DidCloseTextDocumentParams) {
         self.close(&params.text_document.uri);
     }
 
@@ -222,14 +224,14 @@ impl Session {
         self.stop_outdated();
     }
 
-    fn saved(&mut self, params: DidSaveTextDocumentParams) {
+    fn saved(&mut self, params: &DidSaveTextDocumentParams) {
         let Some(path) = crate::uri::path_of(params.text_document.uri.as_str()) else { return };
         if is_settings(&path) {
             self.settings_changed();
         }
     }
 
-    fn watched(&mut self, params: DidChangeWatchedFilesParams) {
+    fn watched(&mut self, params: &DidChangeWatchedFilesParams) {
         let mut settings = false;
         for path in params.changes.iter().filter_map(|change| crate::uri::path_of(change.uri.as_str())) {
             if is_settings(&path) {
@@ -266,7 +268,9 @@ impl Session {
     fn lint_all_again(&mut self) {
         let anchors: Vec<PathBuf> = self.linted().map(|document| document.project.clone()).collect();
         self.forget_projects();
-        anchors.iter().for_each(|anchor| self.projects.touch(anchor));
+        for anchor in &anchors {
+            self.projects.touch(anchor);
+        }
         self.stop_outdated();
     }
 
@@ -277,7 +281,7 @@ impl Session {
         }
     }
 
-    fn configured(&mut self, params: DidChangeConfigurationParams) {
+    fn configured(&mut self, params: &DidChangeConfigurationParams) {
         if self.client.has_settings {
             self.ask_for_settings();
         } else {
@@ -285,7 +289,7 @@ impl Session {
         }
     }
 
-    fn folders_changed(&mut self, params: DidChangeWorkspaceFoldersParams) {
+    fn folders_changed(&mut self, params: &DidChangeWorkspaceFoldersParams) {
         let gone: Vec<PathBuf> = params.event.removed.iter().filter_map(crate::client::folder).collect();
         self.client.folders.retain(|folder| !gone.contains(folder));
         self.client.folders.extend(params.event.added.iter().filter_map(crate::client::folder));

@@ -6,7 +6,7 @@ use cudalint_engine::Engine;
 use cudalint_findings::{LineIndex, TOOL};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The code of a diagnostic that says what is wrong with settings.
 const CODE: &str = "settings";
@@ -53,7 +53,7 @@ impl SettingsFiles {
 }
 
 /// What is wrong with the text of a settings file, as a diagnostic.
-fn problem(engine: &Engine, file: &PathBuf, text: &str, client: &Client) -> Option<Value> {
+fn problem(engine: &Engine, file: &Path, text: &str, client: &Client) -> Option<Value> {
     let error = engine.problem_of_settings(file, text)?;
     let lines = LineIndex::new(text);
     let place = |offset| {

@@ -52,7 +52,7 @@ fn long_text(folder: &Path) -> Result<String, String> {
             return Ok(code);
         }
         if lines + count <= LINES {
-            text.push_str(&format!("namespace part_{lines} {{\n{code}\n}}\n"));
+            text.extend(["namespace part_", &lines.to_string(), " {\n", &code, "\n}\n"]);
             lines += count;
         }
     }

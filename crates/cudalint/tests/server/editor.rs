@@ -1,7 +1,8 @@
 //! An editor as tests play it: it speaks with the real program over its standard input and output, and every message of the
 //! server has to be read.
 
-#![allow(dead_code)]
+// Messages are written where they are sent, with `json!`.
+#![allow(dead_code, clippy::needless_pass_by_value)]
 
 use serde_json::{Value, json};
 use std::collections::VecDeque;
