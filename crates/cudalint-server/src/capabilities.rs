@@ -33,7 +33,6 @@ pub fn initialize_result(client: &Client) -> Value {
         "codeActionProvider": { "codeActionKinds": ["quickfix", FIX_ALL] },
         "hoverProvider": true,
         "codeLensProvider": {},
-        "inlayHintProvider": {},
         "executeCommandProvider": { "commands": [EXPLAIN, VERIFY], "workDoneProgress": false },
         "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
     });

@@ -97,8 +97,6 @@ pub struct ClientSettings {
     pub defines: Vec<String>,
     /// Whether kernels show how many launches were found.
     pub code_lens: bool,
-    /// Whether the range of an index is shown behind it.
-    pub inlay_hints: bool,
 }
 
 impl Default for ClientSettings {
@@ -112,7 +110,6 @@ impl Default for ClientSettings {
             architectures: Vec::new(),
             defines: Vec::new(),
             code_lens: true,
-            inlay_hints: false,
         }
     }
 }

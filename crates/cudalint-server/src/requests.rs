@@ -10,8 +10,7 @@ use cudalint_engine::{FileKind, guarded};
 use cudalint_findings::format::lsp;
 use lsp_server::{ErrorCode, Request, RequestId, Response};
 use lsp_types::{
-    CodeActionParams, CodeLensParams, DocumentDiagnosticParams, ExecuteCommandParams, HoverParams, InlayHintParams,
-    Position, Uri,
+    CodeActionParams, CodeLensParams, DocumentDiagnosticParams, ExecuteCommandParams, HoverParams, Position, Uri,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -37,7 +36,6 @@ enum Question {
     Actions(Box<CodeActionParams>),
     Hover(Position),
     Lenses,
-    Hints,
 }
 
 impl Question {
@@ -48,7 +46,7 @@ impl Question {
 
     /// Whether its answer needs what is known of kernels.
     const fn needs_facts(&self) -> bool {
-        matches!(self, Self::Hover(_) | Self::Lenses | Self::Hints)
+        matches!(self, Self::Hover(_) | Self::Lenses)
     }
 }
 
@@ -80,7 +78,6 @@ impl Session {
                 (it.text_document.uri, Question::Hover(it.position))
             }),
             "textDocument/codeLens" => read(params).map(|it: CodeLensParams| (it.text_document.uri, Question::Lenses)),
-            "textDocument/inlayHint" => read(params).map(|it: InlayHintParams| (it.text_document.uri, Question::Hints)),
             "workspace/executeCommand" => return self.take_command(id, params),
             _ => Err((ErrorCode::MethodNotFound, format!("`{method}` is not known"))),
         };
@@ -127,7 +124,6 @@ impl Session {
                 }
             }
             Question::Lenses if !settings.code_lens => return Some(Ok(nothing(&waiting.question))),
-            Question::Hints if !settings.inlay_hints => return Some(Ok(nothing(&waiting.question))),
             _ => {}
         }
         // The notes on a notebook do not know its cells.
@@ -169,7 +165,6 @@ impl Session {
                 let here = facts().flat_map(|facts| kernels_of(facts, &document.path));
                 here.flat_map(|kernel| lenses(kernel, document, &spelling)).collect::<Vec<_>>().into()
             }
-            Question::Hints => json!([]),
         }
     }
 
@@ -285,6 +280,6 @@ fn nothing(question: &Question) -> Value {
     match question {
         Question::Diagnostics { .. } => json!({ "kind": "full", "items": Vec::<lsp::Diagnostic>::new() }),
         Question::Hover(_) => Value::Null,
-        Question::Actions(_) | Question::Lenses | Question::Hints => json!([]),
+        Question::Actions(_) | Question::Lenses => json!([]),
     }
 }

@@ -105,8 +105,8 @@ impl Session {
                     }
                     self.take(message);
                 }
-                recv(done) -> over => if let Ok(over) = over { self.take_results(over) },
-                recv(verified) -> over => if let Ok(over) = over { self.take_verified(&over) },
+                recv(done) -> over => if let Ok(over) = over { self.guard(|it| it.take_results(over)) },
+                recv(verified) -> over => if let Ok(over) = over { self.guard(|it| it.take_verified(&over)) },
             }
         }
     }
@@ -122,9 +122,7 @@ impl Session {
                 }
             }
             Message::Notification(notification) => {
-                if let Err(said) = guarded(|| self.take_notification(notification)) {
-                    self.log(&format!("internal fault: please report it ({said})"));
-                }
+                self.guard(|it| it.take_notification(notification));
             }
             Message::Response(response) => {
                 if Some(&response.id) == self.waits_for_settings.as_ref() {
@@ -132,6 +130,13 @@ impl Session {
                     self.take_settings(response.response_result.ok());
                 }
             }
+        }
+    }
+
+    /// Does something whose failure is logged and costs nothing else.
+    fn guard(&mut self, work: impl FnOnce(&mut Self)) {
+        if let Err(said) = guarded(|| work(self)) {
+            self.log(&format!("internal fault: please report it ({said})"));
         }
     }
 
