@@ -15,6 +15,8 @@ const LIMIT: Duration = Duration::from_secs(240);
 static FAILS: Rule =
     Declaration::new("fails", Group::Correctness, Method::None).facts(|_, _| panic!("this rule always fails"));
 
+static RULES: [&Rule; 1] = [&FAILS];
+
 /// Sends a request and waits for its answer, which is the next message.
 fn ask(editor: &Connection, id: i32, method: &str, params: Value) -> Response {
     editor.sender.send(Request { id: id.into(), method: method.to_owned(), params }.into()).unwrap();
@@ -33,7 +35,7 @@ fn a_failure_costs_one_answer() {
     let folder = tempfile::tempdir().unwrap();
     let uri = format!("file://{}", folder.path().join("a.cu").display());
     let (server, editor) = Connection::memory();
-    let program = Program { engine: Engine::new(&[&FAILS]), page: |_, _| panic!("there is no page") };
+    let program = Program { engine: Engine::new(&RULES), page: |_, _| panic!("there is no page") };
     let serving = std::thread::spawn(move || serve_on(server, program));
     let capabilities = json!({ "textDocument": { "diagnostic": {} } });
     ask(&editor, 1, "initialize", json!({ "capabilities": capabilities })).response_result.unwrap();
