@@ -11,26 +11,21 @@ mod diagnostics;
 mod documents;
 mod facts;
 mod notebooks;
+mod program;
 mod project;
 mod requests;
 mod session;
 mod settings_files;
 mod uri;
 mod verify;
+mod verifying;
+mod waiting;
 mod worker;
 
-use cudalint_engine::{Engine, Rule};
+pub use program::Program;
+
 use lsp_server::Connection;
 use session::Session;
-
-/// What the program hands to the server.
-#[derive(Clone, Copy)]
-pub struct Program {
-    /// The rules.
-    pub engine: Engine,
-    /// The page of a rule, Markdown.
-    pub page: fn(&Engine, &Rule) -> String,
-}
 
 /// Serves an editor over standard input and output until it says goodbye.
 ///

@@ -5,6 +5,7 @@ use crate::diagnostics::{self, Spelling};
 use crate::facts::{Facts, KernelNote};
 use crate::session::Session;
 use crate::verify::VERIFY;
+use crate::waiting::{Question, Waiting};
 use crate::worker::Results;
 use cudalint_engine::{FileKind, guarded};
 use cudalint_findings::format::lsp;
@@ -15,47 +16,6 @@ use lsp_types::{
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::sync::Arc;
-
-/// A request that waits.
-#[derive(Clone, Debug)]
-pub struct Waiting {
-    id: RequestId,
-    uri: Uri,
-    /// The version of the document that it was asked about.
-    version: i32,
-    question: Question,
-}
-
-/// What is asked.
-#[derive(Clone, Debug)]
-enum Question {
-    /// All diagnostics, unless they are those that the editor has.
-    Diagnostics {
-        known: Option<String>,
-    },
-    Actions(Box<CodeActionParams>),
-    Hover(Position),
-    Lenses,
-}
-
-impl Question {
-    /// Whether it is about places of the text as it was when it was asked.
-    const fn is_about_places(&self) -> bool {
-        !matches!(self, Self::Diagnostics { .. })
-    }
-
-    /// Whether its answer needs what is known of kernels.
-    const fn needs_facts(&self) -> bool {
-        matches!(self, Self::Hover(_) | Self::Lenses)
-    }
-}
-
-impl Waiting {
-    /// Whether it asks for the diagnostics of a document.
-    pub fn pulls(&self, uri: &Uri) -> bool {
-        self.uri == *uri && matches!(self.question, Question::Diagnostics { .. })
-    }
-}
 
 /// What is wrong with a request.
 type Problem = (ErrorCode, String);

@@ -1,14 +1,15 @@
 //! A session with an editor: its messages one by one, and what was linted meanwhile.
 
+use crate::capabilities;
 use crate::client::{Client, ClientSettings};
 use crate::diagnostics::{self, Spelling};
 use crate::documents::{Document, Documents};
+use crate::program::Program;
 use crate::project::Projects;
-use crate::requests::Waiting;
 use crate::settings_files::{SettingsFiles, is_settings};
 use crate::verify::{Verified, Verifying};
+use crate::waiting::Waiting;
 use crate::worker::{Done, Job, Worker};
-use crate::{Program, capabilities};
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use cudalint_engine::{FileKind, Overlay, Request, guarded};
 use cudalint_findings::LineIndex;
