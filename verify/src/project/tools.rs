@@ -16,8 +16,8 @@ const TOOLKIT: &[&str] = &["CUDA_PATH", "CUDA_HOME", "CUDA_ROOT", "CUDA_INSTALL_
 
 /// Variables by which `CMake` is told what to link with, since 3.21.
 const LINKERS: &[&str] = &["CMAKE_CUDA_LINKER_LAUNCHER", "CMAKE_CXX_LINKER_LAUNCHER", "CMAKE_C_LINKER_LAUNCHER"];
-/// Variables by which the user has chosen compilers.
-const CHOICES: &[&str] = &["CC", "CXX", "CUDACXX"];
+/// Variables by which the user has chosen compilers. `CMake` links with the host compiler that nvcc has been given.
+const CHOICES: &[&str] = &["CC", "CXX", "CUDACXX", "CUDAHOSTCXX", "NVCC_CCBIN"];
 
 /// What the scripts know: written once for a build, read by each compiler that it calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! What is tried in the place of a command of the build, the best first. The last is what the build has asked for.
 
 use super::architectures::for_device;
+use super::record::{Compiled, With};
 use super::words::{Does, absolute, does, lenient, output, sources};
-use super::{Compiled, With};
 use crate::probe::{self, Watch};
 use crate::project::tools::CompilePlan;
 use crate::spelled;
