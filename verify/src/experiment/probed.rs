@@ -82,6 +82,10 @@ impl<'bench, 'lab> Probed<'bench, 'lab> {
         flags.extend_from_slice(more);
         let watch = Watch { headers: probe::headers::of(program), ..watch.clone() };
         flags.extend(probe::flags_for(bench, &watch).map_err(broken)?);
+        if program.unit.extension() == Some("c") {
+            // The probe's header is C++: much of C is CUDA C++ as well, and where it is not, there is no probe.
+            flags.extend(["-x", "cu"].map(str::to_owned));
+        }
         let build = Build { label: label.to_owned(), units: vec![program.unit.clone()], flags };
         let built = bench.build(&build).map_err(|failure| Judgement::of_build(&failure))?;
         Ok(Of::Program(built, program.arguments.clone()))

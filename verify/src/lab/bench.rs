@@ -2,7 +2,7 @@
 
 use super::job::Limits;
 use super::launcher::Launcher;
-use super::once::Memory;
+use super::memory::Memory;
 use super::sandbox::Network;
 use super::shelf::Shelf;
 use super::slots::{self, Ports, Slots, lock};

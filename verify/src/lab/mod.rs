@@ -11,6 +11,7 @@ mod job;
 mod launch;
 mod launcher;
 mod make;
+mod memory;
 mod once;
 mod process;
 mod run;

@@ -1,30 +1,7 @@
 //! What several scenarios need and one of them makes: a project's build, a run of it under a tool.
 
 use super::bench::{Bench, Lab, Phase};
-use super::slots::lock;
-use std::any::Any;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
-
-/// A thing that is being made, or is there.
-type Cell = Arc<OnceLock<Box<dyn Any + Send + Sync>>>;
-
-/// All such things of a lab, by name.
-#[derive(Default)]
-pub(super) struct Memory(Mutex<HashMap<String, Cell>>);
-
-impl std::fmt::Debug for Memory {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_tuple("Memory").field(&lock(&self.0).len()).finish()
-    }
-}
-
-impl Memory {
-    fn cell(&self, name: &str) -> Cell {
-        Arc::clone(lock(&self.0).entry(name.to_owned()).or_default())
-    }
-}
 
 impl Bench<'_> {
     /// The thing of this name: the first who asks makes it, the others wait for it. Things of one name are of one type.

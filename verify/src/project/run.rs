@@ -100,7 +100,13 @@ fn command(built: &Built) -> Vec<String> {
     vec!["sh".to_owned(), "-c".to_owned(), format!("cd {} && {commands}", quoted(built.folder.as_str()))]
 }
 
-/// What a person is shown of a run: the commands as they were given, and their words as of the user's folder.
+/// What a person is shown of a run: the command without the variables by which the build finds compilers, and its words as
+/// of the user's folder.
 fn with_shown_paths(built: &Built, run: RunOutcome) -> RunOutcome {
-    RunOutcome { stdout: built.as_shown(&run.stdout), stderr: built.as_shown(&run.stderr), ..run }
+    let mut variables: Vec<String> =
+        built.environment.iter().map(|(name, value)| format!("{name}={}", quoted(value))).collect();
+    // The blank behind the last.
+    variables.push(String::new());
+    let command = run.command.strip_prefix(&variables.join(" ")).unwrap_or(&run.command).to_owned();
+    RunOutcome { command, stdout: built.as_shown(&run.stdout), stderr: built.as_shown(&run.stderr), ..run }
 }

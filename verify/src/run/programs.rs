@@ -120,6 +120,11 @@ impl<'run> Worker<'run> {
         }
         let path = fixed.unwrap_or(&finding.path);
         let Some(mut project) = (self.request.project_for)(path) else { return };
+        // Nobody has asked for this build: it is made for a run alone.
+        let machine = &self.lab.machine;
+        if !project.given && (machine.devices.is_empty() || machine.nvcc.is_none()) {
+            return;
+        }
         let own = self.request.root.join(path);
         if fixed.is_some() {
             let Ok(inside) = own.strip_prefix(&project.base) else { return };
