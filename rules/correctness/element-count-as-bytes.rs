@@ -1,10 +1,11 @@
 //! A byte count that counts elements, or the size of something else.
 
 use crate::counts::{Miscount, ShortAllocation, miscount, miscount_of_copy, short_allocation};
+use crate::fixes::times_size;
 use crate::parts::{allocation_label, assumptions, event_finding, is_python};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Difference;
-use cudalint_findings::{Finding, Place, Shows};
+use cudalint_findings::{Applicability, Finding, Place, Shows};
 use cudalint_replay::facts::{Amount, CountShape, Event, EventKind, MemorySpace, Pointer, PointerArgument};
 use cudalint_replay::quantity::Quantity;
 
@@ -12,6 +13,7 @@ use cudalint_replay::quantity::Quantity;
 pub static RULE: Rule = rule!("element-count-as-bytes", Correctness, Output)
     .summary("A byte count holds a number of elements, or the size of something else.")
     .cwe(131)
+    .fix(Applicability::Unsafe)
     .facts(check);
 
 /// The bytes that are not reached hold what they held before.
@@ -105,6 +107,7 @@ fn allocation(
     } else {
         format!("write `{} * sizeof({name})`", count.text)
     });
+    finding.fix = times_size(context, count.span, &count.text, name).filter(|_| event.site.module == context.id);
     if let (Some(witness), Quantity::Known(number)) = (&mut finding.witness, &bytes.quantity) {
         witness.bindings.push(("bytes".to_owned(), *number));
     }
@@ -160,6 +163,9 @@ fn finding(
     let mut finding = event_finding(&RULE, context, event, count.span, assumptions(rests_on), EXTENT, message)?;
     finding.label = label;
     finding.help = Some(help);
+    if matches!(why, Miscount::Elements { .. }) && event.site.module == context.id {
+        finding.fix = times_size(context, count.span, &count.text, name);
+    }
     if let Pointer::Into { buffer, .. } = &side.pointer {
         finding.related.push(allocation_label(context, buffer));
     }

@@ -4,13 +4,14 @@ use crate::runs::bounds::{self, Overrun};
 use crate::runs::parts::text;
 use crate::runs::{Defect, Shown, shown, vacuous};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
-use cudalint_findings::{Confidence, Finding};
+use cudalint_findings::{Applicability, Confidence, Finding};
 
 /// The rule.
 pub static RULE: Rule = rule!("guard-does-not-cover-access", Correctness, Memcheck)
     .summary("A condition tests the index, but lets one through that lies outside of the array.")
     .cwe(787)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
+    .fix(Applicability::Unsafe)
     .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {

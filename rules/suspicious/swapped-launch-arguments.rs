@@ -1,16 +1,18 @@
 //! Grid and block in each other's place.
 
+use crate::fixes::unsafe_fix;
 use crate::parts::{event_finding, launch_witness};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Resource;
-use cudalint_findings::{Confidence, Finding, Label, Shows};
-use cudalint_replay::facts::{Event, EventKind, LaunchSpelling};
+use cudalint_findings::{Applicability, Confidence, Finding, Fix, Label, Shows};
+use cudalint_replay::facts::{Event, EventKind, LaunchFact, LaunchSpelling};
 
 /// The rule.
 pub static RULE: Rule = rule!("swapped-launch-arguments", Suspicious, ApiError)
     .summary("The number of blocks is given as the number of threads a block.")
     .cwe(683)
     .confidence(&[Confidence::Likely])
+    .fix(Applicability::Unsafe)
     .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
@@ -42,6 +44,26 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         LaunchSpelling::CupyRaw | LaunchSpelling::CupyBody => format!("write `{grid}` first, then `{block}`"),
         LaunchSpelling::PyCuda => format!("write `grid={grid}, block={block}`"),
     });
+    finding.fix = swapped(context, launch, event);
     finding.claim.launch = launch_witness(context, event, launch);
     Some(finding)
+}
+
+/// The configuration with its first two parts in each other's place, where they stand there as they are.
+fn swapped(context: &ModuleContext<'_>, launch: &LaunchFact, event: &Event) -> Option<Fix> {
+    if !matches!(launch.spelling, LaunchSpelling::Chevron | LaunchSpelling::Numba) || event.site.module != context.id {
+        return None;
+    }
+    let text = context.text(launch.config_span);
+    let (grid, block) = (&launch.grid.text, &launch.block.text);
+    let start = text.find(grid.as_str())?;
+    let between = text.get(start + grid.len()..)?.find(block.as_str()).map(|at| start + grid.len() + at)?;
+    let opening = text.get(..start)?;
+    let middle = text.get(start + grid.len()..between)?;
+    if middle.trim() != "," || !opening.chars().all(|c| "<[( \n\t".contains(c)) {
+        return None;
+    }
+    let rest = text.get(between + block.len()..)?;
+    let right = format!("{opening}{block}{middle}{grid}{rest}");
+    Some(unsafe_fix(context.place(launch.config_span), right, "swap grid and block".to_owned()))
 }

@@ -57,6 +57,7 @@ fn finding(
     }
     finding.label = how(first);
     finding.function = context.function_name(function.function);
+    finding.done_elsewhere = function.calls.iter().any(|call| call.usage == StatusUse::Consumed);
     finding.related = others
         .iter()
         .map(|call| Label { place: context.place(call.span), message: format!("`{}`: {}", call.api, how(call)) })

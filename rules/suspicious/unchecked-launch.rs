@@ -75,6 +75,7 @@ fn finding(
     }
     finding.label = "launched here".to_owned();
     finding.function = name;
+    finding.done_elsewhere = function.launches.iter().any(|launch| launch.checked && launch.unseen.is_empty());
     finding.related = others
         .iter()
         .map(|launch| Label {

@@ -1,12 +1,14 @@
 //! A run over paths: which files, which projects they belong to, one result.
 
+use crate::baseline::{Baseline, BaselineChoice, Checked};
+use crate::changes::Changes;
 use crate::compile_commands::{self, Commands};
 use crate::ignoring;
 use crate::levels::{Choices, Levels};
 use crate::lint::lint_project;
 use crate::makefiles;
 use crate::outcome::{Fault, Outcome, Part, UsageError};
-use crate::project::{Look, ProjectInput, Source};
+use crate::project::{Local, Look, ProjectInput, Source};
 use crate::provider::{Disk, Memory, Overlay};
 use crate::reading::{Given, Reading};
 use crate::root::{self, Roots};
@@ -17,13 +19,13 @@ use crate::steps::{Progress, Steps, Stop};
 use crate::threads::threads;
 use crate::walk::{self, Globs, display, display_from, real_path};
 use cudalint_files::Bounds;
-use cudalint_findings::Finding;
+use cudalint_findings::{Finding, Report};
 use cudalint_program::DefiningFolder;
 use cudalint_program::python::LocalPackages;
 use cudalint_syntax::FileKind;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -65,6 +67,12 @@ pub struct Request {
     pub configuration: Configuration,
     /// Whether `exclude` holds for files named explicitly too, and those of no kind that is read are left out.
     pub force_exclude: bool,
+    /// A `compile_commands.json`, or the folder of one, for all projects.
+    pub build: Option<PathBuf>,
+    /// Findings that are known and not reported.
+    pub baseline: BaselineChoice,
+    /// Only findings that a change since this revision of git touches are reported.
+    pub since: Option<String>,
     /// Texts that stand in for files: what an editor holds of them.
     pub overlay: Overlay,
     /// Ends the run early.
@@ -78,10 +86,10 @@ pub struct Engine {
 }
 
 /// Files of one project.
-struct Group {
-    root: Option<PathBuf>,
-    settings: Loaded,
-    sources: Vec<Source>,
+pub(crate) struct Group {
+    pub root: Option<PathBuf>,
+    pub settings: Loaded,
+    pub sources: Vec<Source>,
 }
 
 impl Engine {
@@ -143,13 +151,32 @@ impl Engine {
         };
         let folder = std::env::current_dir().unwrap_or_default();
         let absolute = !request.paths.is_empty() && request.paths.iter().all(|path| path.is_absolute());
+        let changes = changes(request, &groups)?;
+        let (baselines, mut checked) = baselines(request, &groups)?;
         let mut projects = Vec::new();
+        let mut details = Vec::new();
+        let mut unasked: Vec<bool> = vec![true; self.table.rules.len()];
+        let rules_url = groups.iter().find_map(|group| group.settings.settings.output.rules_url.clone());
         for mut group in groups {
-            let levels = Levels::new(&self.table, &group.settings.settings, &request.choices).map_err(UsageError)?;
+            let mut levels =
+                Levels::new(&self.table, &group.settings.settings, &request.choices).map_err(UsageError)?;
+            let only_local = only_local(self.table.rules, &group.settings, request, &mut levels);
+            for (index, unasked) in unasked.iter_mut().enumerate() {
+                *unasked &= !levels.is_asked_for(index) && !only_local.contains(&index);
+            }
+            checked.levels.push(levels.clone());
             // The project around a file without GPU code is not looked at: a commit hook names many such files.
             let kinds = sources::kinds_to_lint(&group.sources, &disk);
             let root = group.root.as_deref().filter(|_| !kinds.is_empty());
-            let commands = root.map(|root| compile_commands::find(root, &mut all.incomplete)).unwrap_or_default();
+            let commands = match (&request.build, root) {
+                (Some(build), _) => compile_commands::given(build, &mut all.incomplete).map_err(UsageError)?,
+                (None, Some(root)) => compile_commands::find(root, &mut all.incomplete),
+                (None, None) => Commands::default(),
+            };
+            details.extend(commands.file.iter().map(|file| {
+                let shown = |path: &Path| display_from(&real_path(path), &folder, absolute);
+                format!("commands of the build: {}", shown(file))
+            }));
             let index = match root {
                 Some(root) => index(root, &kinds, &group.sources, &group.settings, &mut roots, &folder, absolute)?,
                 None => Index::default(),
@@ -159,13 +186,13 @@ impl Engine {
             let local_packages = LocalPackages::of(local);
             all.statistics.capped_projects += usize::from(index.capped);
             group.sources.extend(index.sources);
-            projects.push((group, levels, commands, local_packages));
+            projects.push((group, levels, only_local, commands, local_packages));
         }
         let steps = Steps::new(progress, request.stop.clone());
         // Side by side, so that none waits where another cannot use all threads.
         let parts: Vec<Part> = projects
             .into_par_iter()
-            .map(|(group, levels, commands, local_packages)| {
+            .map(|(group, levels, only_local, commands, local_packages)| {
                 let base = base_of(&group);
                 let settings = &group.settings.settings;
                 let shown = |real: &Path| display_from(real, &folder, absolute);
@@ -188,6 +215,7 @@ impl Engine {
                     levels: &levels,
                     settings,
                     overrides: overrides(self.table.rules, &group.settings, &base),
+                    only_local,
                     bounds: bounds(&group, &reading.includes),
                     reading,
                     sources: group.sources,
@@ -206,11 +234,27 @@ impl Engine {
         for entry in all.incomplete.iter_mut().filter(|entry| Path::new(&entry.path).is_absolute()) {
             entry.path = display_from(Path::new(&entry.path), &folder, absolute);
         }
-        Ok(all.finish())
+        let mut outcome = all.finish();
+        outcome.details = details;
+        outcome.rules_url = rules_url;
+        let unasked = self.table.rules.iter().zip(unasked).filter(|(_, unasked)| *unasked);
+        outcome.unasked = unasked.map(|(rule, _)| rule.info.name).collect();
+        let names: Vec<&str> = self.table.rules.iter().map(|rule| rule.info.name).collect();
+        for baseline in &baselines {
+            let Report { findings, sources, .. } = &mut outcome.report;
+            outcome.known.push(baseline.hide(findings, sources, &names, &checked));
+        }
+        if let Some(changes) = &changes {
+            let real = |path: &str| real_path(Path::new(path));
+            let Report { findings, sources, .. } = &mut outcome.report;
+            findings.retain(|finding| changes.touch(finding, sources, &real));
+        }
+        outcome.count_rules();
+        Ok(outcome)
     }
 
     /// Settings that hold for everything; `None` where they are looked for near each file.
-    fn fixed(&self, configuration: &Configuration) -> Result<Option<Loaded>, UsageError> {
+    pub(crate) fn fixed(&self, configuration: &Configuration) -> Result<Option<Loaded>, UsageError> {
         Ok(match configuration {
             Configuration::Nearest => None,
             Configuration::Isolated => Some(Loaded::default()),
@@ -257,7 +301,10 @@ impl Engine {
         let folder = real_path(folder);
         let root = roots.root(&folder).map_err(wrong)?;
         let loaded = roots.settings(root.as_deref().unwrap_or(&folder)).map_err(wrong)?;
-        let commands = root.as_deref().map(|root| compile_commands::find(root, &mut Vec::new())).unwrap_or_default();
+        let commands = match (&request.build, root.as_deref()) {
+            (Some(build), _) => compile_commands::given(build, &mut Vec::new()).map_err(UsageError)?,
+            (None, root) => root.map(|root| compile_commands::find(root, &mut Vec::new())).unwrap_or_default(),
+        };
         let architectures = given_architectures(request)?;
         let given = Given { architectures: &architectures, defines: &request.defines };
         let group = Group { root, settings: loaded, sources: Vec::new() };
@@ -316,6 +363,7 @@ impl Engine {
             levels: &levels,
             settings: &loaded.settings,
             overrides: overrides(self.table.rules, &loaded, Path::new("")),
+            only_local: Vec::new(),
             bounds: Bounds::everywhere(),
             reading,
             sources,
@@ -365,7 +413,7 @@ fn standard_input(input: &StandardInput, roots: &mut Roots<'_>, disk: &mut Disk)
 }
 
 /// The files of the paths, by the project they belong to.
-fn groups(request: &Request, roots: &mut Roots<'_>, all: &mut Part) -> Result<Vec<Group>, UsageError> {
+pub(crate) fn groups(request: &Request, roots: &mut Roots<'_>, all: &mut Part) -> Result<Vec<Group>, UsageError> {
     let wrong = |error: settings::SettingsError| UsageError(error.to_string());
     let here = [PathBuf::from(".")];
     let paths = if request.paths.is_empty() { &here[..] } else { &request.paths };
@@ -500,7 +548,7 @@ fn index(
 }
 
 /// The folder that relative paths of the settings start from.
-fn base_of(group: &Group) -> PathBuf {
+pub(crate) fn base_of(group: &Group) -> PathBuf {
     let file = group.settings.file.as_deref().and_then(Path::parent).map(Path::to_owned);
     file.or_else(|| group.root.clone()).unwrap_or_default()
 }
@@ -521,26 +569,73 @@ fn bounds(group: &Group, includes: &[PathBuf]) -> Bounds {
 }
 
 /// Architectures of the command line.
-fn given_architectures(request: &Request) -> Result<Vec<u32>, UsageError> {
+pub(crate) fn given_architectures(request: &Request) -> Result<Vec<u32>, UsageError> {
     request.architectures.iter().map(|text| settings::architecture(text).map_err(UsageError)).collect()
 }
 
+/// The rules that names mean, by their places in the table.
+fn meant(rules: &[&Rule], names: &[String]) -> Vec<usize> {
+    let selectors: Vec<_> = names.iter().filter_map(|name| crate::selectors::selector(rules, name).ok()).collect();
+    let meant = |index: usize, rule: &Rule| selectors.iter().any(|selector| selector.matches(index, rule));
+    rules.iter().enumerate().filter(|(index, rule)| meant(*index, rule)).map(|(index, _)| index).collect()
+}
+
 /// `[[override]]`s, ready to ask: whether a real path and a rule are meant.
-fn overrides(rules: &[&Rule], settings: &Loaded, base: &Path) -> Vec<(Globs, Vec<usize>)> {
-    settings
-        .settings
-        .overrides
-        .iter()
-        .map(|entry| {
-            let selectors: Vec<_> =
-                entry.ignore.iter().filter_map(|name| crate::selectors::selector(rules, name).ok()).collect();
-            let off = rules
-                .iter()
-                .enumerate()
-                .filter(|(index, rule)| selectors.iter().any(|selector| selector.matches(*index, rule)))
-                .map(|(index, _)| index)
-                .collect();
-            (Globs::new(base, &entry.paths), off)
-        })
-        .collect()
+fn overrides(rules: &[&Rule], settings: &Loaded, base: &Path) -> Vec<Local> {
+    let local = |entry: &settings::Override| Local {
+        globs: Globs::new(base, &entry.paths),
+        on: meant(rules, &entry.select),
+        off: meant(rules, &entry.ignore),
+    };
+    settings.settings.overrides.iter().map(local).collect()
+}
+
+/// Turns rules on that only a part of the project wants, unless the command line says what runs.
+fn only_local(rules: &[&Rule], settings: &Loaded, request: &Request, levels: &mut Levels) -> Vec<usize> {
+    let ignored = meant(rules, &request.choices.ignore);
+    let mut local = Vec::new();
+    for entry in settings.settings.overrides.iter().filter(|_| request.choices.select.is_empty()) {
+        for index in meant(rules, &entry.select) {
+            if !levels.runs(index) && !ignored.contains(&index) {
+                levels.turn_on(index);
+                local.push(index);
+            }
+        }
+    }
+    local
+}
+
+/// What differs from the revision that the run asks about.
+fn changes(request: &Request, groups: &[Group]) -> Result<Option<Changes>, UsageError> {
+    let Some(revision) = &request.since else { return Ok(None) };
+    if request.standard_input.is_some() {
+        return Err(UsageError("--since needs files: git knows nothing of standard input".to_owned()));
+    }
+    let folder = |path: &Path| {
+        let real = real_path(path);
+        if real.is_dir() { real } else { real.parent().unwrap_or(Path::new("/")).to_owned() }
+    };
+    let here = [PathBuf::from(".")];
+    let named = if request.paths.is_empty() { &here[..] } else { &request.paths };
+    let mut folders: BTreeSet<PathBuf> = named.iter().filter(|path| path.exists()).map(|path| folder(path)).collect();
+    let sources = groups.iter().flat_map(|group| &group.sources);
+    folders.extend(sources.filter_map(|source| source.real.parent()).map(Path::to_owned));
+    Changes::since(revision, &folders).map(Some).map_err(UsageError)
+}
+
+/// The baselines of the projects, each once, and what the run looks at, its levels left out.
+fn baselines(request: &Request, groups: &[Group]) -> Result<(Vec<Baseline>, Checked), UsageError> {
+    let mut checked = Checked { whole: request.choices.min_confidence.is_none(), ..Checked::default() };
+    let files: BTreeSet<PathBuf> = match &request.baseline {
+        BaselineChoice::None => BTreeSet::new(),
+        BaselineChoice::File(file) => [file.clone()].into(),
+        BaselineChoice::Settings => groups.iter().filter_map(|group| group.settings.baseline()).collect(),
+    };
+    if !files.is_empty() {
+        for (index, group) in groups.iter().enumerate() {
+            checked.files.extend(group.sources.iter().map(|source| (source.real.clone(), index)));
+        }
+    }
+    let read: Result<Vec<Baseline>, String> = files.iter().map(|file| Baseline::read(file)).collect();
+    Ok((read.map_err(UsageError)?, checked))
 }

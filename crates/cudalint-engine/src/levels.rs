@@ -24,6 +24,8 @@ pub struct Choices {
 pub struct Levels {
     /// By place in the rule table: whether it runs, and the level it was given.
     rules: Vec<(bool, Option<Severity>)>,
+    /// By place in the rule table: whether somebody asked for it, by its name, as error handling, or with everything.
+    asked: Vec<bool>,
     minimum: Confidence,
 }
 
@@ -48,6 +50,14 @@ impl Levels {
         for (order, (name, level)) in choices.levels.iter().enumerate() {
             given.push((selector(rules, name)?, *level, order + 1));
         }
+        let named = |selector: &Selector| !matches!(selector, Selector::Group(_));
+        let wanted = given.iter().filter(|(_, level, _)| level.severity().is_some()).map(|(selector, ..)| selector);
+        let wanted: Vec<&Selector> = selected.iter().chain(wanted).filter(|selector| named(selector)).collect();
+        let asked = rules
+            .iter()
+            .enumerate()
+            .map(|(index, rule)| wanted.iter().any(|selector| selector.matches(index, rule)))
+            .collect();
         let levels = rules
             .iter()
             .enumerate()
@@ -89,12 +99,29 @@ impl Levels {
             Some(MinConfidence::Likely) | None => Confidence::Likely,
             Some(MinConfidence::Possible) => Confidence::Possible,
         };
-        Ok(Self { rules: levels, minimum })
+        Ok(Self { rules: levels, asked, minimum })
     }
 
     /// Whether the rule at a place of the table runs.
     pub fn runs(&self, index: usize) -> bool {
         self.rules.get(index).is_some_and(|(runs, _)| *runs)
+    }
+
+    /// Whether somebody asked for the rule at a place of the table.
+    pub fn is_asked_for(&self, index: usize) -> bool {
+        self.asked.get(index).is_some_and(|asked| *asked)
+    }
+
+    /// The level that the rule at a place of the table was given.
+    pub fn given(&self, index: usize) -> Option<Severity> {
+        self.rules.get(index).and_then(|(_, level)| *level)
+    }
+
+    /// Runs another rule, too: where a part of the project wants it.
+    pub(crate) fn turn_on(&mut self, index: usize) {
+        if let Some((runs, _)) = self.rules.get_mut(index) {
+            *runs = true;
+        }
     }
 
     /// Whether a confidence is shown.

@@ -2,7 +2,9 @@
 //! rule by name.
 
 mod analyse;
+pub mod baseline;
 mod callers;
+mod changes;
 pub mod compile_commands;
 pub mod coverage;
 mod engine;
@@ -11,6 +13,7 @@ mod levels;
 mod lint;
 mod makefiles;
 mod outcome;
+mod overview;
 mod project;
 mod provider;
 mod reading;
@@ -29,6 +32,7 @@ mod threads;
 mod uncalled;
 mod walk;
 
+pub use baseline::{Baseline, BaselineChoice};
 pub use cudalint_program::guard::{guarded, keep_panics_quiet};
 pub use cudalint_replay::facts::Site;
 pub use cudalint_replay::runs::{Basis, Counts as KernelCounts};
@@ -36,6 +40,7 @@ pub use cudalint_syntax::FileKind;
 pub use engine::{Configuration, Engine, Request, StandardInput};
 pub use levels::{Choices, Levels};
 pub use outcome::{Cut, Executed, Fault, Outcome, Remains, Statistics, UsageError};
+pub use overview::ProjectView;
 pub use provider::{Overlay, add_text};
 pub use reading::Reading;
 pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, Rule, RuleTable, Sink};

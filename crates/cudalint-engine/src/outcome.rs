@@ -1,5 +1,6 @@
 //! What a run gives back: findings, the texts they point into, what could not be read, and counts.
 
+use crate::baseline::Known;
 use cudalint_findings::{CellStart, FileCounts, Finding, Incomplete, Report, Sources};
 use cudalint_replay::runs::Basis;
 use std::any::Any;
@@ -101,6 +102,14 @@ pub struct Outcome {
     pub faults: Vec<Fault>,
     /// What a user should know but need not act on.
     pub notes: Vec<String>,
+    /// What only who asks for more wants to know.
+    pub details: Vec<String>,
+    /// Rules that nobody asked for by their names.
+    pub unasked: Vec<&'static str>,
+    /// Where the settings have the pages of the rules.
+    pub rules_url: Option<String>,
+    /// What baselines kept quiet, and what of them no longer occurs.
+    pub known: Vec<Known>,
     /// Counts.
     pub statistics: Statistics,
     /// Real paths of the files that were read, reported or not.
@@ -110,6 +119,15 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Counts findings anew, after some were taken away.
+    pub(crate) fn count_rules(&mut self) {
+        let by_rule = &mut self.statistics.by_rule;
+        by_rule.clear();
+        for finding in &self.report.findings {
+            *by_rule.entry(finding.rule.name.to_owned()).or_default() += 1;
+        }
+    }
+
     /// What was not read or analysed as a whole, faults left out.
     pub fn incomplete(&self) -> impl Iterator<Item = &Incomplete> {
         let fault = |entry: &Incomplete| {
@@ -184,9 +202,6 @@ impl Part {
 
     /// Puts everything into its order.
     pub fn finish(mut self) -> Outcome {
-        for finding in &self.findings {
-            *self.statistics.by_rule.entry(finding.rule.name.to_owned()).or_default() += 1;
-        }
         let executed = &mut self.statistics.executed;
         executed.sort_by(|a, b| (&a.path, a.start, b.basis).cmp(&(&b.path, b.start, a.basis)));
         executed.dedup_by(|later, first| {
@@ -209,13 +224,16 @@ impl Part {
         self.incomplete.extend(faults);
         let mut report = Report::new(self.findings, self.files, sources);
         report.set_incomplete(self.incomplete);
-        Outcome {
+        let mut outcome = Outcome {
             report,
             faults: self.faults,
             notes: self.notes,
             statistics: self.statistics,
             read: self.read,
             remains: self.remains,
-        }
+            ..Outcome::default()
+        };
+        outcome.count_rules();
+        outcome
     }
 }

@@ -26,6 +26,13 @@ pub(crate) struct Source {
     pub reported: bool,
 }
 
+/// What an `[[override]]` says: rules by their places in the table.
+pub(crate) struct Local {
+    pub globs: Globs,
+    pub on: Vec<usize>,
+    pub off: Vec<usize>,
+}
+
 /// What looks at each module of the reported files as rules do.
 pub(crate) type Look<'a> = &'a (dyn Fn(&ModuleContext<'_>) + Sync);
 
@@ -34,8 +41,10 @@ pub(crate) struct ProjectInput<'a> {
     pub rules: &'static [&'static Rule],
     pub levels: &'a Levels,
     pub settings: &'a Settings,
-    /// Paths with the rules that are off there.
-    pub overrides: Vec<(Globs, Vec<usize>)>,
+    /// Paths with the rules that are on or off there; the last that says something of a rule counts.
+    pub overrides: Vec<Local>,
+    /// Rules that run for the sake of such paths alone.
+    pub only_local: Vec<usize>,
     /// How its files are read.
     pub reading: Reading,
     pub sources: Vec<Source>,
@@ -52,7 +61,9 @@ pub(crate) struct ProjectInput<'a> {
 impl ProjectInput<'_> {
     /// Whether a rule runs over a file.
     pub fn runs(&self, rule: usize, source: &Source) -> bool {
-        self.levels.runs(rule)
-            && !self.overrides.iter().any(|(globs, off)| off.contains(&rule) && globs.matches(&source.real))
+        let runs = self.levels.runs(rule) && !self.only_local.contains(&rule);
+        let said = self.overrides.iter().rev().filter(|local| local.on.contains(&rule) || local.off.contains(&rule));
+        let mut here = said.filter(|local| local.globs.matches(&source.real));
+        here.next().map_or(runs, |local| !local.off.contains(&rule) && self.levels.runs(rule))
     }
 }

@@ -291,6 +291,7 @@ impl Rule {
             witness: None::<Witness>,
             help: None,
             fix: None,
+            done_elsewhere: false,
             fingerprint: String::new(),
             verification: None,
             method: None,

@@ -13,6 +13,9 @@ pub const GROUPS: [(&str, Group); 6] = [
     ("preview", Group::Preview),
 ];
 
+/// The name of the rules about error handling, which belong to a group each.
+pub const ERROR_HANDLING: &str = "error-handling";
+
 /// What a selector names, from the widest to the most specific.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Selector {
@@ -20,6 +23,8 @@ pub enum Selector {
     All,
     /// A group.
     Group(Group),
+    /// Rules about statuses that nobody looks at: see [`RuleInfo::is_error_handling`](cudalint_findings::RuleInfo).
+    ErrorHandling,
     /// One rule: its place in the table.
     Rule(usize),
 }
@@ -30,6 +35,7 @@ impl Selector {
         match self {
             Self::All => true,
             Self::Group(group) => rule.info.group == group,
+            Self::ErrorHandling => rule.info.is_error_handling(),
             Self::Rule(named) => named == index,
         }
     }
@@ -39,7 +45,8 @@ impl Selector {
         match self {
             Self::All => 1,
             Self::Group(_) => 2,
-            Self::Rule(_) => 3,
+            Self::ErrorHandling => 3,
+            Self::Rule(_) => 4,
         }
     }
 }
@@ -55,10 +62,17 @@ pub fn selector(rules: &[&Rule], text: &str) -> Result<Selector, String> {
     if let Some((_, group)) = GROUPS.iter().find(|(name, _)| *name == text) {
         return Ok(Selector::Group(*group));
     }
+    if text == ERROR_HANDLING {
+        return Ok(Selector::ErrorHandling);
+    }
     if let Some(index) = rules.iter().position(|rule| rule.info.name == text) {
         return Ok(Selector::Rule(index));
     }
-    let names = rules.iter().map(|rule| rule.info.name).chain(GROUPS.iter().map(|(name, _)| *name)).chain(["all"]);
+    let names = rules
+        .iter()
+        .map(|rule| rule.info.name)
+        .chain(GROUPS.iter().map(|(name, _)| *name))
+        .chain([ERROR_HANDLING, "all"]);
     Err(match nearest(text, names) {
         Some(near) => format!("there is no rule or group `{text}`; did you mean `{near}`?"),
         None => format!("there is no rule or group `{text}`; `cudalint rules` lists them"),

@@ -6,14 +6,14 @@ use crate::selectors;
 use cudalint_findings::Severity;
 use cudalint_syntax::preprocessor;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 /// Settings of one project.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Settings {
     /// Which rules run, and how bad their findings are.
@@ -29,13 +29,27 @@ pub struct Settings {
     pub index: IndexSettings,
     /// How the project is built and run, for `cudalint verify`.
     pub verify: VerifySettings,
-    /// Rules that are off below certain paths.
-    #[serde(rename = "override")]
+    /// Rules that are on or off below certain paths.
+    #[serde(rename = "override", skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<Override>,
+    /// A baseline, relative to this file: findings that it lists are not reported. `cudalint --write-baseline` writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// What output says.
+    pub output: OutputSettings,
+}
+
+/// `[output]`.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OutputSettings {
+    /// Where the pages of the rules lie, for links: the page of a rule is at this, its group and its name with `.md`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules_url: Option<String>,
 }
 
 /// `[lint]`.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LintSettings {
     /// Rules and groups (or `all`) that run. Without it: the groups correctness, suspicious and portability.
@@ -45,11 +59,12 @@ pub struct LintSettings {
     /// Levels by rule or group. A level other than `off` also turns the rule on.
     pub levels: BTreeMap<String, Level>,
     /// The least confidence that is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub min_confidence: Option<MinConfidence>,
 }
 
 /// `[parse]`.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ParseSettings {
     /// Macros that stand in front of declarations and mean nothing to the analysis: `["MYLIB_API"]`.
@@ -62,9 +77,11 @@ pub struct ParseSettings {
     pub undefines: Vec<String>,
     /// Version of the CUDA toolkit, as in `"12.8"`, which `CUDART_VERSION` and its like tell. Without it, that of the
     /// paths in `compile_commands.json`, and without that, 12.4.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub toolkit: Option<String>,
     /// Standard of C++, as in `"c++20"`, which `__cplusplus` tells. Without it, that of `compile_commands.json`, and
     /// without that, C++17.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub standard: Option<String>,
 }
 
@@ -81,7 +98,7 @@ impl ParseSettings {
 }
 
 /// `[index]`.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct IndexSettings {
     /// Bytes of sources up to which the whole project is indexed; above it, only the paths given and what they include.
@@ -96,7 +113,7 @@ impl Default for IndexSettings {
 
 /// `[verify]`: commands as a shell reads them, which start in this file's folder. `{build}` in them is a folder of their
 /// own; without it the folder is copied, and the copy is built.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct VerifySettings {
     /// What removes what an earlier build has left: `"make clean"`.
@@ -110,7 +127,7 @@ pub struct VerifySettings {
 }
 
 /// One `[[verify.folder]]`.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct VerifyFolder {
     /// The folder, relative to this file.
@@ -124,17 +141,19 @@ pub struct VerifyFolder {
 }
 
 /// One `[[override]]`.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Override {
     /// Globs relative to this file.
     pub paths: Vec<String>,
+    /// Rules and groups that run there, whatever holds elsewhere.
+    pub select: Vec<String>,
     /// Rules and groups that do not run there.
     pub ignore: Vec<String>,
 }
 
 /// How bad a rule's findings are, or that it is off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum Level {
@@ -157,7 +176,7 @@ impl Level {
 }
 
 /// The least confidence that is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum MinConfidence {
@@ -173,6 +192,14 @@ pub struct Loaded {
     pub settings: Settings,
     /// The file; `None` for the defaults.
     pub file: Option<PathBuf>,
+}
+
+impl Loaded {
+    /// The baseline that they name.
+    pub fn baseline(&self) -> Option<PathBuf> {
+        let folder = self.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+        self.settings.baseline.as_ref().map(|name| folder.join(name))
+    }
 }
 
 /// What is wrong with a settings file.
@@ -242,8 +269,10 @@ pub fn parse(path: &Path, text: &str, rules: &[&Rule]) -> Result<Option<Settings
         selectors::selector(rules, name).map_err(|problem| fail(&["lint", "levels"], name, problem))?;
     }
     for entry in &settings.overrides {
-        for name in &entry.ignore {
-            selectors::selector(rules, name).map_err(|problem| fail(&["override", "ignore"], name, problem))?;
+        for (key, names) in [("select", &entry.select), ("ignore", &entry.ignore)] {
+            for name in names {
+                selectors::selector(rules, name).map_err(|problem| fail(&["override", key], name, problem))?;
+            }
         }
         for glob in &entry.paths {
             globset::Glob::new(glob)

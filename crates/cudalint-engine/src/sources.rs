@@ -186,6 +186,15 @@ pub(crate) fn kinds_to_lint(sources: &[Source], provider: &dyn Provider) -> Vec<
         .collect()
 }
 
+/// Whether a file has code for the GPU; one that cannot be read is taken for one that has.
+pub(crate) fn is_linted(source: &Source, provider: &dyn Provider) -> bool {
+    let Ok(bytes) = provider.read(&source.real) else { return true };
+    if source.kind == FileKind::Notebook && !source.explicit && !notebook_may_use_gpu(&bytes) {
+        return false;
+    }
+    FileText::from_bytes(source.kind, bytes).is_ok_and(|text| mentions_gpu(source.kind, &text))
+}
+
 fn mentions_gpu(kind: FileKind, text: &FileText) -> bool {
     match kind {
         FileKind::Cuda | FileKind::Markdown => true,

@@ -280,6 +280,8 @@ pub struct Finding {
     pub help: Option<String>,
     /// A change that mends it.
     pub fix: Option<Fix>,
+    /// Whether the same function does elsewhere what is missing here: it checks other statuses.
+    pub done_elsewhere: bool,
     /// Stable identity (see `fingerprint`); filled by the engine.
     pub fingerprint: String,
     /// What a GPU run said; none after a check alone.

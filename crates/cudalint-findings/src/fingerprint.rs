@@ -40,6 +40,14 @@ fn fingerprint(parts: [&str; 4], ordinal: usize) -> String {
     format!("{:032x}", fnv1a(bytes))
 }
 
+/// What a finding is, whatever file it is in and however many others are like it: the hash of its rule, its function and
+/// the flagged text. It stays the same when lines come and go around it, and when its function moves.
+pub fn content(finding: &Finding, sources: &Sources) -> String {
+    let text = normalized(sources.slice(&finding.place));
+    let parts = ["content", finding.rule.name, finding.function.as_str(), text.as_str()];
+    format!("{:032x}", fnv1a(parts.into_iter().flat_map(|part| part.bytes().chain([0]))))
+}
+
 /// The identity of what is incomplete in a file, for formats that want one.
 pub(crate) fn identity(path: &str, reason: &str) -> String {
     fingerprint(["incomplete", path, "", reason], 0)

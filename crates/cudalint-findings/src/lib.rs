@@ -3,6 +3,7 @@
 
 pub mod claim;
 pub mod coverage;
+pub mod edits;
 mod finding;
 pub mod fingerprint;
 pub mod format;
@@ -25,11 +26,12 @@ pub use sources::{Source, Sources};
 pub const TOOL: &str = "cudalint";
 /// The tool's version in every format.
 pub const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Where the pages of the rules lie unless [`Options::rules_url`] says otherwise. The pages have no home on the network
-/// yet; `.invalid` is reserved (RFC 2606), so that a link never leads to a stranger's page.
-pub const RULES_URL: &str = "https://cudalint.invalid/rules";
+/// The repository, on the network.
+pub const HOME: &str = "https://github.com/cudalint/cudalint";
+/// Where the pages of the rules lie, by group and name, unless [`Options::rules_url`] says otherwise: in the repository.
+pub const RULES_URL: &str = "https://github.com/cudalint/cudalint/blob/main/rules";
 
-/// Address of a rule's page.
-pub fn rule_url(rules_url: &str, rule: &str) -> String {
-    format!("{}/{rule}", rules_url.trim_end_matches('/'))
+/// Address of a rule's page: below the base as the pages lie in the repository.
+pub fn rule_url(rules_url: &str, rule: &RuleInfo) -> String {
+    format!("{}/{}/{}.md", rules_url.trim_end_matches('/'), rule.group.name(), rule.name)
 }

@@ -1,6 +1,7 @@
 //! What one run has to say: findings, counts of files, and the texts they point into.
 
-use crate::finding::{Finding, Group, Method, Severity};
+use crate::claim::{Fault, Shows};
+use crate::finding::{Finding, Group, Method, RuleInfo, Severity};
 use crate::sources::Sources;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,10 +97,28 @@ impl Report {
     }
 }
 
+impl Finding {
+    /// Whether it says that a status, a launch or an asynchronous error is not looked at: what a program has by the
+    /// hundred or not at all, and what does no harm until something else fails.
+    pub fn is_unread_status(&self) -> bool {
+        let asks = Shows::UnreadStatus { fault: Fault::Status };
+        let [launch, later] = [Fault::Launch, Fault::Asynchronous].map(|fault| Shows::UnreadStatus { fault });
+        is_error_handling(self) && [asks, launch, later].contains(&self.claim.shows)
+    }
+}
+
 /// Whether a finding is about an ignored status rather than a wrong program: nothing but an injected fault shows it,
 /// and it is not a defect of group *correctness*.
 fn is_error_handling(finding: &Finding) -> bool {
-    finding.rule.method == Method::FaultInjection && finding.rule.group != Group::Correctness
+    finding.rule.is_error_handling()
+}
+
+impl RuleInfo {
+    /// Whether it is about error handling: its findings are shown by an injected fault alone, and are no defects of group
+    /// *correctness*.
+    pub fn is_error_handling(&self) -> bool {
+        self.method == Method::FaultInjection && self.group != Group::Correctness
+    }
 }
 
 /// The order for machines: path, offset, rule; then what else tells two findings apart, so that the order never

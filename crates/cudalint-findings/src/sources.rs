@@ -50,6 +50,11 @@ impl Source {
         cell.map_or(0, |cell| self.lines().line(cell.start)) + (line as usize).saturating_sub(1)
     }
 
+    /// Whether it is the text of a notebook's cells.
+    pub fn is_notebook(&self) -> bool {
+        !self.cells.is_empty()
+    }
+
     /// The text.
     pub fn text(&self) -> &str {
         &self.text

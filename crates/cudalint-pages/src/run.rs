@@ -1,7 +1,7 @@
 //! Runs a page's fences against a linter that is handed in, and says what did not come out as marked.
 
 use crate::{Fence, FenceKind, Page};
-use cudalint_findings::Finding;
+use cudalint_findings::{Applicability, Edit, Finding};
 use std::collections::BTreeSet;
 
 /// Files of one example, by name, and the settings that apply: what the linter is given.
@@ -62,6 +62,9 @@ fn check_group(page: &Page, group: &[&Fence], settings: Option<&str>, lint: &Lin
             return;
         }
     };
+    let line = group.first().map_or(1, |fence| fence.line);
+    let fixes = check_fixes(&example, &findings, page, lint);
+    problems.extend(fixes.into_iter().map(|problem| format!("line {line}: {problem}")));
     let own: Vec<&Finding> = findings.iter().filter(|finding| finding.rule.name == page.name).collect();
     for fence in group {
         let name = file_name(fence);
@@ -143,24 +146,76 @@ fn unmarked(text: &str) -> String {
     plain
 }
 
-/// Applies the fixes of findings to one text.
+/// Applies the fixes of findings to one text; of two that touch, the first.
 fn apply<'a>(text: &str, findings: impl Iterator<Item = &'a Finding>) -> Result<String, String> {
-    let mut edits: Vec<_> =
-        findings.filter_map(|finding| finding.fix.as_ref()).flat_map(|fix| fix.edits.iter()).collect();
+    let mut edits: Vec<&Edit> = Vec::new();
+    for fix in findings.filter_map(|finding| finding.fix.as_ref()) {
+        let apart = |edit: &Edit, other: &&Edit| {
+            edit == *other
+                || edit.place.range.end < other.place.range.start
+                || other.place.range.end < edit.place.range.start
+        };
+        if fix.edits.iter().all(|edit| edits.iter().all(|other| apart(edit, other))) {
+            edits.extend(&fix.edits);
+        }
+    }
     if edits.is_empty() {
         return Err("no finding here has a fix".to_owned());
     }
-    edits.sort_by_key(|edit| edit.place.range.start);
-    let mut mended = String::new();
-    let mut at = 0;
-    for edit in edits {
-        if edit.place.range.start < at {
-            return Err("two fixes overlap".to_owned());
+    cudalint_findings::edits::apply(text, edits).map_err(|error| error.to_string())
+}
+
+/// What a finding is before and after an edit: its rule and its function.
+fn said(finding: &Finding) -> (&str, &str) {
+    (finding.rule.name, &finding.function)
+}
+
+/// Applies every fix that the page's rule offers for an example, one by one: its finding has to go, with no other instead, and the
+/// fixes that are left converge.
+fn check_fixes(example: &Example<'_>, findings: &[Finding], page: &Page, lint: &Lint<'_>) -> Vec<String> {
+    let mut problems = Vec::new();
+    for finding in findings.iter().filter(|finding| finding.rule.name == page.name) {
+        let Some(fix) = finding.fix.as_ref().filter(|fix| fix.applicability != Applicability::Display) else {
+            continue;
+        };
+        let changed: Result<Vec<(String, String)>, String> = example
+            .files
+            .iter()
+            .map(|(name, text)| {
+                let edits = fix.edits.iter().filter(|edit| *edit.place.path == **name);
+                Ok((name.clone(), cudalint_findings::edits::apply(text, edits).map_err(|error| error.to_string())?))
+            })
+            .collect();
+        let changed = match changed {
+            Ok(changed) => changed,
+            Err(error) => {
+                problems.push(format!("the fix of \"{}\" cannot be applied: {error}", finding.message));
+                continue;
+            }
+        };
+        let files = changed.iter().map(|(name, text)| (name.clone(), text.as_str())).collect();
+        let after = match lint(&Example { files, settings: example.settings }) {
+            Ok(after) => after,
+            Err(error) => {
+                problems.push(format!("after the fix of \"{}\": {error}", finding.message));
+                continue;
+            }
+        };
+        let weight = |findings: &[Finding]| -> usize {
+            let same = findings.iter().filter(|other| said(other) == said(finding));
+            same.map(|other| 1 + other.related.len()).sum()
+        };
+        let (was, is) = (weight(findings), weight(&after));
+        if is >= was {
+            let text = changed.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n");
+            problems.push(format!("the fix of \"{}\" leaves it:\n{text}", finding.message));
         }
-        mended.push_str(text.get(at..edit.place.range.start).ok_or("a fix lies outside of the text")?);
-        mended.push_str(&edit.text);
-        at = edit.place.range.end;
+        for new in &after {
+            let count = |findings: &[Finding]| findings.iter().filter(|other| said(other) == said(new)).count();
+            if count(&after) > count(findings) {
+                problems.push(format!("the fix of \"{}\" brings: {}: {}", finding.message, new.rule.name, new.message));
+            }
+        }
     }
-    mended.push_str(text.get(at..).ok_or("a fix lies outside of the text")?);
-    Ok(mended)
+    problems
 }

@@ -74,8 +74,30 @@ pub struct CheckArgs {
     #[arg(long)]
     pub statistics: bool,
     /// Exit with 0 even when findings at level error are left
-    #[arg(long)]
+    #[arg(long, conflicts_with = "fail_on")]
     pub exit_zero: bool,
+    /// What makes the exit status 1 [default: error]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub fail_on: Option<FailOn>,
+    /// Print the settings that hold for these files, with what they come from, and lint nothing
+    #[arg(long, conflicts_with = "show_files")]
+    pub show_settings: bool,
+    /// Print the files that would be linted, and lint nothing
+    #[arg(long)]
+    pub show_files: bool,
+
+    /// Report only what this file does not list as known; `baseline` of the settings names one, too
+    #[arg(long, value_name = "FILE", help_heading = "Adoption")]
+    pub baseline: Option<PathBuf>,
+    /// Write what is found now to this file as known, and report nothing
+    #[arg(long, value_name = "FILE", help_heading = "Adoption", conflicts_with_all = ["baseline", "since"])]
+    pub write_baseline: Option<PathBuf>,
+    /// Report nothing as known, whatever the settings name
+    #[arg(long, help_heading = "Adoption", conflicts_with = "baseline")]
+    pub no_baseline: bool,
+    /// Report only what a change touched since this revision of git, or since HEAD parted from it
+    #[arg(long, value_name = "REV", visible_alias = "diff-base", help_heading = "Adoption")]
+    pub since: Option<String>,
 
     /// Run only these rules or groups, or `all`; may be given several times, with commas too
     #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Rules")]
@@ -101,6 +123,9 @@ pub struct CheckArgs {
     /// Define a macro, as `NAME` or `NAME=VALUE`
     #[arg(short = 'D', long = "define", value_name = "MACRO", help_heading = "Files")]
     pub define: Vec<String>,
+    /// Read the compile_commands.json of this folder [default: searched for in the project's folder, build/, out/ and their like]
+    #[arg(short = 'p', long = "build-dir", value_name = "DIR", help_heading = "Files")]
+    pub build_dir: Option<PathBuf>,
 
     /// Use this settings file for everything
     #[arg(long, value_name = "FILE", conflicts_with = "isolated", help_heading = "Files")]
@@ -118,13 +143,16 @@ pub struct CheckArgs {
     /// When to use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, help_heading = "Output")]
     pub color: ColorChoice,
+    /// When rules and places are links that the terminal opens
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, help_heading = "Output")]
+    pub hyperlinks: LinkChoice,
     /// Threads [default: one for each processor]
     #[arg(long, value_name = "N", help_heading = "Output", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Print findings only: no summary, notes or progress
     #[arg(long, short, conflicts_with = "verbose", help_heading = "Output")]
     pub quiet: bool,
-    /// Also say which files were not linted and why
+    /// Also say which files were not linted and why, which commands of a build count, and what of a baseline is gone
     #[arg(long, short, help_heading = "Output")]
     pub verbose: bool,
 }
@@ -304,6 +332,31 @@ pub enum ColorChoice {
     Always,
     /// Never
     Never,
+}
+
+/// When places are links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LinkChoice {
+    /// On a terminal that is known to open them
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What makes a run fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A finding at level error
+    Error,
+    /// A finding at level error or warning
+    Warning,
+    /// A definite finding, at any level
+    Definite,
+    /// A definite or likely finding, at any level
+    Likely,
 }
 
 /// Confidences.

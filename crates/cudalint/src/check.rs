@@ -1,13 +1,13 @@
 //! `cudalint check`: arguments to a run, its result to text and an exit code.
 
-use crate::args::{CheckArgs, ColorChoice, Confidence};
-use crate::{out, progress};
+use crate::args::{CheckArgs, ColorChoice, Confidence, FailOn, LinkChoice};
+use crate::{out, progress, show};
 use cudalint_engine::{
-    Choices, Configuration, Cut, Engine, KernelCounts, Level, MinConfidence, Outcome, Request, StandardInput,
-    Statistics, UsageError,
+    Baseline, BaselineChoice, Choices, Configuration, Cut, Engine, KernelCounts, Level, MinConfidence, Outcome,
+    Request, StandardInput, Statistics, UsageError,
 };
-use cudalint_findings::Options;
 use cudalint_findings::plain::one_line;
+use cudalint_findings::{Confidence as Certainty, Finding, Options, RULES_URL, Severity};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Read as _};
@@ -20,8 +20,14 @@ pub const FOUND: u8 = 1;
 /// Exit code for bad arguments, settings or input, and for faults of cudalint itself.
 pub const TROUBLE: u8 = 2;
 
+/// Findings above which their numbers by rule are shown at the end.
+const MANY: usize = 9;
+
 /// Runs `check` and gives its exit code.
 pub fn run(engine: &Engine, args: &CheckArgs) -> u8 {
+    if args.show_files || args.show_settings {
+        return show::run(engine, args);
+    }
     let outcome = request(args).and_then(|request| lint(engine, args, &request));
     let outcome = match outcome {
         Ok(outcome) => outcome,
@@ -30,6 +36,9 @@ pub fn run(engine: &Engine, args: &CheckArgs) -> u8 {
             return TROUBLE;
         }
     };
+    if let Some(file) = &args.write_baseline {
+        return write_baseline(file, &outcome);
+    }
     let text = render(args, &outcome);
     let written = match &args.output_file {
         None => out::print(&text),
@@ -47,7 +56,11 @@ pub fn run(engine: &Engine, args: &CheckArgs) -> u8 {
                 "the project is larger than `index.max-bytes`: only the given paths and what they include were indexed",
             );
         }
+        known(args, &outcome);
         if args.verbose {
+            for detail in &outcome.details {
+                out::message("note", detail);
+            }
             for (cause, count) in &outcome.statistics.skipped {
                 out::message("note", &format!("not linted: {count} ({cause})"));
             }
@@ -75,11 +88,64 @@ pub fn report_problems(outcome: &Outcome) {
     outcome.incomplete().for_each(|entry| out::message("warning", &format!("{}: {}", entry.path, entry.reason)));
 }
 
+/// Says what a baseline kept quiet, and what of it no longer occurs.
+fn known(args: &CheckArgs, outcome: &Outcome) {
+    for known in &outcome.known {
+        let file = known.file.display();
+        if known.hidden > 0 {
+            out::message("note", &format!("{} known to {file}", counted(known.hidden, "finding")));
+        }
+        let gone: usize = known.gone.iter().map(|entry| entry.count).sum();
+        if gone > 0 {
+            let occur = if gone == 1 { "occurs" } else { "occur" };
+            out::message(
+                "note",
+                &format!(
+                    "{} of {file} no longer {occur}: `--write-baseline {file}` leaves them out{}",
+                    counted(gone, "finding"),
+                    if args.verbose { "" } else { ", `--verbose` names them" }
+                ),
+            );
+        }
+        for entry in known.gone.iter().filter(|_| args.verbose) {
+            out::message("note", &format!("gone: {}", entry.words()));
+        }
+    }
+}
+
+/// Keeps the findings of a run as known ones.
+fn write_baseline(file: &Path, outcome: &Outcome) -> u8 {
+    report_problems(outcome);
+    let baseline = Baseline::of(&outcome.report, file);
+    if let Err(error) = std::fs::write(file, baseline.text()) {
+        out::message("error", &format!("--write-baseline {}: cannot be written: {error}", file.display()));
+        return TROUBLE;
+    }
+    let found = counted(baseline.len(), "finding");
+    let file = file.display();
+    out::message(
+        "note",
+        &format!("{found} written to {file}; `--baseline {file}`, or `baseline = …` in the settings, keeps them quiet"),
+    );
+    if outcome.faults.is_empty() { CLEAN } else { TROUBLE }
+}
+
 fn exit_code(args: &CheckArgs, outcome: &Outcome) -> u8 {
     if !outcome.faults.is_empty() {
         return TROUBLE;
     }
-    if outcome.report.summary().error > 0 && !args.exit_zero { FOUND } else { CLEAN }
+    // What nobody asked for and people are not shown fails no run.
+    let folded = |finding: &&Finding| {
+        finding.severity < Severity::Error && outcome.unasked.contains(&finding.rule.name) && finding.is_unread_status()
+    };
+    let mut counted = outcome.report.findings.iter().filter(|finding| !folded(finding));
+    let fails = |finding: &Finding| match args.fail_on {
+        None | Some(FailOn::Error) => finding.severity == Severity::Error,
+        Some(FailOn::Warning) => finding.severity >= Severity::Warning,
+        Some(FailOn::Definite) => finding.confidence == Certainty::Definite,
+        Some(FailOn::Likely) => finding.confidence >= Certainty::Likely,
+    };
+    if !args.exit_zero && counted.any(fails) { FOUND } else { CLEAN }
 }
 
 pub fn request(args: &CheckArgs) -> Result<Request, UsageError> {
@@ -116,6 +182,12 @@ pub fn request(args: &CheckArgs) -> Result<Request, UsageError> {
             }),
         },
         force_exclude: args.force_exclude,
+        baseline: match &args.baseline {
+            Some(file) => BaselineChoice::File(file.clone()),
+            None if args.no_baseline || args.write_baseline.is_some() => BaselineChoice::None,
+            None => BaselineChoice::Settings,
+        },
+        since: args.since.clone(),
         ..project(args)
     })
 }
@@ -124,6 +196,7 @@ pub fn request(args: &CheckArgs) -> Result<Request, UsageError> {
 pub fn project(args: &CheckArgs) -> Request {
     Request {
         architectures: args.arch.clone(),
+        build: args.build_dir.clone(),
         defines: args.define.clone(),
         configuration: match &args.config {
             Some(file) => Configuration::File(PathBuf::from(file)),
@@ -151,12 +224,19 @@ fn render(args: &CheckArgs, outcome: &Outcome) -> String {
     }
     let options = Options {
         color: args.output_file.is_none() && use_color(args.color),
+        links: args.output_file.is_none() && use_links(args.hyperlinks),
+        fold: outcome.unasked.clone(),
+        rules_url: outcome.rules_url.clone().unwrap_or_else(|| RULES_URL.to_owned()),
         width: terminal_width(),
         root: std::env::current_dir().ok().map(|folder| folder.to_string_lossy().replace('\\', "/")),
         ..Options::default()
     };
     let mut text = args.output_format.render(report, &options);
     if args.output_format.is_for_people() && !args.quiet {
+        if report.findings.len() > MANY {
+            text.push_str(&cudalint_findings::format::statistics::render(report, &[]));
+            text.push('\n');
+        }
         let summary = report.summary();
         let counts = [(summary.error, "error"), (summary.warning, "warning"), (summary.info, "note")]
             .iter()
@@ -256,6 +336,28 @@ pub fn use_color(choice: ColorChoice) -> bool {
         ColorChoice::Auto => {
             std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
         }
+    }
+}
+
+/// Whether standard output gets links. Terminals that do not know them mostly hide them, but some show their letters, so that
+/// it takes one that says who it is.
+pub fn use_links(choice: LinkChoice) -> bool {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let knows = || {
+        let vte =
+            set("VTE_VERSION").and_then(|version| version.parse::<u32>().ok()).is_some_and(|version| version >= 5000);
+        let program = set("TERM_PROGRAM").is_some_and(|name| {
+            ["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio"].contains(&name.as_str())
+        });
+        let term = set("TERM")
+            .is_some_and(|term| ["kitty", "alacritty", "ghostty", "foot"].iter().any(|it| term.contains(it)));
+        vte || program || term || ["WT_SESSION", "KONSOLE_VERSION", "DOMTERM"].iter().any(|name| set(name).is_some())
+    };
+    match choice {
+        LinkChoice::Always => true,
+        LinkChoice::Never => false,
+        // Inside of `screen` and old `tmux` links do not arrive; a build server's log is no terminal.
+        LinkChoice::Auto => std::io::stdout().is_terminal() && set("CI").is_none() && set("STY").is_none() && knows(),
     }
 }
 

@@ -8,6 +8,7 @@ mod facts;
 mod first_word;
 mod out;
 mod progress;
+mod show;
 mod verify;
 
 use args::{Cli, Command};

@@ -1,13 +1,15 @@
 //! Accesses behind range checks that hold for every number: `b >= 0 or b < n` where `and` is meant.
 
 use super::parts::{self, place};
+use crate::fixes::unsafe_fix;
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::claim::{AccessFault, Object, Space};
-use cudalint_findings::{Confidence, Finding, Label, LaunchWitness, Shows, Witness};
-use cudalint_replay::facts::Buffer;
+use cudalint_findings::{Confidence, Finding, Fix, Label, LaunchWitness, Shows, Witness};
+use cudalint_replay::facts::{Buffer, Site};
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::Unguarded;
 use cudalint_replay::runs::report::EventKind;
+use cudalint_syntax::Span;
 
 /// Accesses of a module's kernels behind conditions that hold for every index, each once.
 pub fn findings(rule: &'static Rule, context: &ModuleContext<'_>) -> Vec<Finding> {
@@ -81,6 +83,22 @@ fn finding(rule: &'static Rule, context: &ModuleContext<'_>, run: &KernelRun, fo
         assumptions: vec![format!("`{index}` is {count}")],
         path: context.steps(&run.path),
     });
+    finding.fix = both(context, *condition);
     finding.help = Some(format!("both have to hold: write `{}`", if parts::is_python(run) { "and" } else { "&&" }));
     Some(finding)
+}
+
+/// The condition with `&&` for its only `||`, or `and` for its only `or`.
+fn both(context: &ModuleContext<'_>, condition: Site) -> Option<Fix> {
+    if condition.module != context.id {
+        return None;
+    }
+    let text = context.text(condition.span);
+    let python = context.module.language == Language::Python;
+    let (either, both) = if python { (" or ", " and ") } else { ("||", "&&") };
+    let mut found = text.match_indices(either);
+    let (at, _) = found.next().filter(|_| found.next().is_none())?;
+    let start = condition.span.start + at as u32;
+    let place = context.place(Span { start, end: start + either.len() as u32 });
+    Some(unsafe_fix(place, both.to_owned(), format!("write `{}` in its place", both.trim())))
 }

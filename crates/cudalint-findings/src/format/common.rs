@@ -1,6 +1,6 @@
 //! What several formats need: options, colours, JSON, and the lines on what is incomplete.
 
-use crate::finding::Severity;
+use crate::finding::{Finding, Severity};
 use crate::plain::one_line;
 use crate::report::{Incomplete, Report};
 use std::borrow::Cow;
@@ -14,6 +14,10 @@ pub struct Options {
     pub width: usize,
     /// Where the pages of the rules lie; a rule's page is at this, `/` and its name.
     pub rules_url: String,
+    /// Rules that nobody asked for: of those of error handling, formats for people only say how many findings there are.
+    pub fold: Vec<&'static str>,
+    /// Whether rules and places become links that a terminal opens.
+    pub links: bool,
     /// The folder that relative paths start from, absolute and with `/`, for formats that need whole addresses (`lsp`);
     /// without it their addresses are relative.
     pub root: Option<String>,
@@ -21,7 +25,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { color: false, width: 100, rules_url: crate::RULES_URL.to_owned(), root: None }
+        Self {
+            color: false,
+            width: 100,
+            rules_url: crate::RULES_URL.to_owned(),
+            fold: Vec::new(),
+            links: false,
+            root: None,
+        }
     }
 }
 
@@ -47,6 +58,22 @@ pub(crate) fn style(severity: Severity) -> &'static str {
         Severity::Warning => "1;33",
         Severity::Info => "1;34",
     }
+}
+
+/// Text that leads to an address when it is clicked (OSC 8), or as it is. The address has been made by percent-encoding.
+pub(crate) fn link<'t>(text: Cow<'t, str>, address: &str, links: bool) -> Cow<'t, str> {
+    if links && !address.chars().any(crate::plain::steers) {
+        format!("\u{1b}]8;;{address}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\").into()
+    } else {
+        text
+    }
+}
+
+/// `error[rule]` in the colour of its level; the rule leads to its page.
+pub(super) fn head(finding: &Finding, options: &Options) -> String {
+    let address = if options.links { crate::rule_url(&options.rules_url, finding.rule) } else { String::new() };
+    let rule = link(finding.rule.name.into(), &address, options.links);
+    paint(&format!("{}[{rule}]", finding.severity.name()), style(finding.severity), options.color).into_owned()
 }
 
 /// Text in terminal codes, or as it is.

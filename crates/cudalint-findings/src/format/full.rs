@@ -20,21 +20,22 @@ const NAMED_RELATED: usize = 40;
 /// Records of a tool that are shown; the evidence holds all.
 const SHOWN_RECORDS: usize = 2;
 
-/// Everything about every finding, in the order of [`Report::by_importance`], with an empty line after each.
+/// Everything about every finding, in the order of [`Report::by_importance`], with an empty line after each; of what is
+/// folded ([`Options::fold`]) a line.
 pub fn render(report: &Report, options: &Options) -> String {
     let mut out = String::new();
     let snippets = Snippet::new(options);
-    for finding in report.by_importance() {
+    for finding in super::folded::listed(report, options) {
         finding_text(&mut out, finding, report, &snippets, options);
         out.push('\n');
     }
+    out.push_str(&super::folded::line(report, options));
     out.push_str(&super::common::incomplete(report, options));
     out
 }
 
 fn finding_text(out: &mut String, finding: &Finding, report: &Report, snippets: &Snippet, options: &Options) {
-    let head = format!("{}[{}]", finding.severity.name(), finding.rule.name);
-    let head = paint(&head, super::common::style(finding.severity), options.color);
+    let head = super::common::head(finding, options);
     let message = one_line(&finding.message);
     let message = paint(&message, "1", options.color);
     let _ = writeln!(out, "{head} ({}): {message}", finding.confidence.name());

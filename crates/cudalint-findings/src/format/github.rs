@@ -5,10 +5,10 @@ use crate::finding::Severity;
 use crate::report::{Incomplete, Report};
 use std::fmt::Write;
 
-/// One command a finding. GitHub takes columns only for a place on one line, so others carry their lines alone.
+/// One command a finding, in the order of [`Report::by_importance`], since GitHub shows the first ten of a step. GitHub takes columns only for a place on one line, so others carry their lines alone.
 pub fn render(report: &Report, _options: &Options) -> String {
     let mut out = String::new();
-    for finding in &report.findings {
+    for finding in report.by_importance() {
         let command = match finding.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",

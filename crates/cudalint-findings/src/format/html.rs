@@ -69,7 +69,7 @@ fn section(out: &mut String, finding: &Finding, report: &Report, page: &Page) {
     if page.rules_url.is_empty() {
         let _ = write!(out, "{}", escaped(finding.rule.name));
     } else {
-        let url = crate::rule_url(&page.rules_url, finding.rule.name);
+        let url = crate::rule_url(&page.rules_url, finding.rule);
         let _ = write!(out, "<a href=\"{}\">{}</a>", escaped(&url), escaped(finding.rule.name));
     }
     let words = finding.verification.as_ref().map_or_else(|| "not verified".to_owned(), crate::Verification::words);

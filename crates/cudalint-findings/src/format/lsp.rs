@@ -211,7 +211,7 @@ pub fn diagnostic(finding: &Finding, sources: &Sources, addresses: &dyn Addresse
             Severity::Info => 3,
         },
         code: finding.rule.name,
-        code_description: Some(CodeDescription { href: crate::rule_url(addresses.rules_url(), finding.rule.name) }),
+        code_description: Some(CodeDescription { href: crate::rule_url(addresses.rules_url(), finding.rule) }),
         source: crate::TOOL,
         message,
         tags: unnecessary.then_some(UNNECESSARY).into_iter().collect(),

@@ -2,6 +2,7 @@
 
 mod common;
 pub mod concise;
+mod folded;
 pub mod full;
 pub mod github;
 pub mod gitlab;

@@ -5,7 +5,7 @@ use super::common::Options;
 use super::uri::reference;
 use crate::claim::Claim;
 use crate::finding::{
-    AccessWitness, Applicability, Finding, Fix, Group, LaunchWitness, Place, RuleInfo, Severity, Witness,
+    AccessWitness, Applicability, Confidence, Finding, Fix, Group, LaunchWitness, Place, RuleInfo, Severity, Witness,
 };
 use crate::report::{Incomplete, Report};
 use crate::sources::Sources;
@@ -31,7 +31,9 @@ pub fn render(report: &Report, options: &Options) -> String {
     driver.insert("name".into(), crate::TOOL.into());
     driver.insert("version".into(), crate::TOOL_VERSION.into());
     driver.insert("semanticVersion".into(), crate::TOOL_VERSION.into());
-    let descriptors = rules.values().map(|rule| rule_descriptor(rule, &weaknesses, options)).collect();
+    driver.insert("informationUri".into(), crate::HOME.into());
+    let descriptors =
+        rules.values().map(|rule| rule_descriptor(rule, &weaknesses, precision(rule, report), options)).collect();
     driver.insert("rules".into(), Value::Array(descriptors));
     if !weaknesses.is_empty() {
         driver.insert("supportedTaxonomies".into(), json!([{"name": "CWE", "index": 0}]));
@@ -52,27 +54,41 @@ pub fn render(report: &Report, options: &Options) -> String {
         .iter()
         .map(|finding| result(finding, index.get(finding.rule.name).copied().unwrap_or(0), &report.sources));
     run.insert("results".into(), Value::Array(results.collect()));
-    if !report.incomplete.is_empty() {
-        let notifications = report.incomplete.iter().map(|Incomplete { path, reason }| {
-            json!({
-                "level": "warning",
-                "descriptor": {"id": "incomplete"},
-                "message": {"text": reason},
-                "locations": [{"physicalLocation": {"artifactLocation": artifact(path)}}],
-            })
-        });
-        let notifications: Value = notifications.collect();
-        run.insert(
-            "invocations".into(),
-            json!([{"executionSuccessful": true, "toolExecutionNotifications": notifications}]),
-        );
-    }
+    run.insert("invocations".into(), json!([invocation(report)]));
     let files = crate::model::Files::of(report);
     run.insert("properties".into(), json!({ "files": files }));
 
     let mut out = crate::plain::to_json(&json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}), true);
     out.push('\n');
     out
+}
+
+/// How the run went: to its end, whatever was not read as a whole.
+fn invocation(report: &Report) -> Value {
+    let notifications = report.incomplete.iter().map(|Incomplete { path, reason }| {
+        json!({
+            "level": "warning",
+            "descriptor": {"id": "incomplete"},
+            "message": {"text": reason},
+            "locations": [{"physicalLocation": {"artifactLocation": artifact(path)}}],
+        })
+    });
+    let mut out = Map::new();
+    out.insert("executionSuccessful".into(), true.into());
+    if !report.incomplete.is_empty() {
+        out.insert("toolExecutionNotifications".into(), notifications.collect());
+    }
+    out.into()
+}
+
+/// How sure GitHub may say that a rule is: what it has said here at best. A definite finding follows from the source.
+fn precision(rule: &RuleInfo, report: &Report) -> &'static str {
+    let said = report.findings.iter().filter(|finding| finding.rule.name == rule.name);
+    match said.map(|finding| finding.confidence).max() {
+        Some(Confidence::Definite) => "very-high",
+        Some(Confidence::Likely) | None => "high",
+        Some(Confidence::Possible) => "medium",
+    }
 }
 
 /// SARIF's word for a level.
@@ -93,17 +109,19 @@ fn pascal_case(name: &str) -> String {
     name.split('-').map(word).collect()
 }
 
-fn rule_descriptor(rule: &RuleInfo, weaknesses: &BTreeMap<u32, usize>, options: &Options) -> Value {
-    let default = match rule.group {
-        Group::Correctness => "error",
-        Group::Suspicious | Group::Portability => "warning",
-        Group::Performance | Group::Pedantic | Group::Preview => "note",
+fn rule_descriptor(rule: &RuleInfo, weaknesses: &BTreeMap<u32, usize>, precision: &str, options: &Options) -> Value {
+    let (default, problem) = match rule.group {
+        Group::Correctness => ("error", "error"),
+        Group::Suspicious | Group::Portability => ("warning", "warning"),
+        Group::Performance | Group::Pedantic | Group::Preview => ("note", "recommendation"),
     };
     let mut tags = vec!["cuda".to_owned(), rule.group.name().to_owned()];
     tags.extend(rule.cwe.map(|number| format!("external/cwe/cwe-{number:03}")));
     let mut properties = Map::new();
     properties.insert("tags".into(), tags.into());
     properties.insert("group".into(), rule.group.name().into());
+    properties.insert("precision".into(), precision.into());
+    properties.insert("problem.severity".into(), problem.into());
     properties.insert("verification".into(), rule.method.name().into());
     if let Some(guideline) = rule.guideline {
         properties.insert("guideline".into(), guideline.into());
@@ -114,7 +132,7 @@ fn rule_descriptor(rule: &RuleInfo, weaknesses: &BTreeMap<u32, usize>, options: 
     out.insert("shortDescription".into(), json!({ "text": rule.summary }));
     out.insert("fullDescription".into(), json!({ "text": rule.summary }));
     out.insert("help".into(), json!({"text": rule.page, "markdown": rule.page}));
-    out.insert("helpUri".into(), crate::rule_url(&options.rules_url, rule.name).into());
+    out.insert("helpUri".into(), crate::rule_url(&options.rules_url, rule).into());
     out.insert("defaultConfiguration".into(), json!({ "level": default }));
     if let Some((number, index)) = rule.cwe.and_then(|number| Some((number, weaknesses.get(&number)?))) {
         out.insert(

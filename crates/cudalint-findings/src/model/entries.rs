@@ -72,7 +72,7 @@ impl FindingEntry {
                     .collect(),
             }),
             fingerprint: finding.fingerprint.clone(),
-            url: crate::rule_url(rules_url, finding.rule.name),
+            url: crate::rule_url(rules_url, finding.rule),
         }
     }
 }

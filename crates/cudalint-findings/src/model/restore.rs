@@ -62,6 +62,7 @@ impl FindingEntry {
                     .map(|edit| Edit { place: place(&edit.path, edit.range), text: edit.text.clone() })
                     .collect(),
             }),
+            done_elsewhere: false,
             fingerprint: self.fingerprint.clone(),
             verification: self.verification.restore(),
         }

@@ -1,0 +1,79 @@
+//! What a run would do, without doing it: which files, under which settings.
+
+use crate::compile_commands::{self, Commands};
+use crate::engine::{Engine, Request, base_of, given_architectures, groups};
+use crate::levels::Levels;
+use crate::outcome::{Part, UsageError};
+use crate::provider::Disk;
+use crate::reading::{Given, Reading};
+use crate::root::Roots;
+use crate::settings::Settings;
+use crate::sources::is_linted;
+use crate::walk::{display, display_from, real_path};
+use cudalint_findings::Severity;
+use std::path::PathBuf;
+
+/// One project of a run.
+#[derive(Clone, Debug)]
+pub struct ProjectView {
+    /// Its folder, where something marks one.
+    pub root: Option<PathBuf>,
+    /// The file that its settings come from.
+    pub file: Option<PathBuf>,
+    /// What that file says, and otherwise holds.
+    pub settings: Settings,
+    /// The commands of its build.
+    pub commands: Option<PathBuf>,
+    /// Compute capabilities that limits are judged by.
+    pub architectures: Vec<u32>,
+    /// Folders in which includes are looked for.
+    pub includes: Vec<String>,
+    /// Macros that are defined from outside, as flags.
+    pub flags: Vec<String>,
+    /// Rules that run, with the level they were given where they were given one.
+    pub rules: Vec<(&'static str, Option<Severity>)>,
+    /// Files that would be linted.
+    pub files: Vec<String>,
+}
+
+impl Engine {
+    /// The projects of a run over paths, with their files.
+    ///
+    /// # Errors
+    /// When arguments or a settings file are wrong.
+    pub fn overview(&self, request: &Request) -> Result<Vec<ProjectView>, UsageError> {
+        let table = self.table();
+        let mut roots = Roots::new(table.rules, self.fixed(&request.configuration)?);
+        let groups = groups(request, &mut roots, &mut Part::default())?;
+        let architectures = given_architectures(request)?;
+        let given = Given { architectures: &architectures, defines: &request.defines };
+        let here = std::env::current_dir().unwrap_or_default();
+        let disk = Disk::default();
+        let mut views = Vec::new();
+        for group in groups {
+            let levels = Levels::new(table, &group.settings.settings, &request.choices).map_err(UsageError)?;
+            let commands = match (&request.build, group.root.as_deref()) {
+                (Some(build), _) => compile_commands::given(build, &mut Vec::new()).map_err(UsageError)?,
+                (None, Some(root)) => compile_commands::find(root, &mut Vec::new()),
+                (None, None) => Commands::default(),
+            };
+            let file = commands.file.clone();
+            let shown = |path: &std::path::Path| display_from(&real_path(path), &here, false);
+            let reading = Reading::new(given, &group.settings.settings, &base_of(&group), commands, &shown);
+            let runs = table.rules.iter().enumerate().filter(|(index, _)| levels.runs(*index));
+            let linted = group.sources.iter().filter(|source| is_linted(source, &disk));
+            views.push(ProjectView {
+                rules: runs.map(|(index, rule)| (rule.info.name, levels.given(index))).collect(),
+                files: linted.map(|source| display(std::path::Path::new(&*source.path))).collect(),
+                commands: file,
+                architectures: reading.architectures,
+                includes: reading.options.include_folders,
+                flags: reading.flags.into_iter().filter(|flag| !flag.starts_with("-I")).collect(),
+                file: group.settings.file,
+                settings: group.settings.settings,
+                root: group.root,
+            });
+        }
+        Ok(views)
+    }
+}
