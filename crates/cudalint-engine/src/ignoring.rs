@@ -51,6 +51,12 @@ pub(crate) fn named_at(rules: &[&Rule], kind: FileKind, text: &str, at: usize) -
     names.find(|name| name.range.contains(&at)).and_then(|name| Some((name.rule?, name.range.clone())))
 }
 
+/// The suppression comments of a text by itself.
+pub(crate) fn suppressions(rules: &[&Rule], kind: FileKind, text: &str) -> Option<Suppressions> {
+    let file = read(kind, text)?;
+    Some(Suppressions::collect(text, &remarks(&file), rules))
+}
+
 /// A file by itself, taken apart.
 fn read(kind: FileKind, text: &str) -> Option<SourceFile> {
     // The text of a notebook is that of its cells; what it was read from is not here.

@@ -8,7 +8,7 @@ use crate::sources::{Loaded, read_all};
 use crate::suppress::{MARK, Suppressions, remarks};
 use cudalint_findings::{Finding, Incomplete};
 use cudalint_program::guard::guarded;
-use cudalint_program::load;
+use cudalint_program::load::{self, FileNotes};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
@@ -48,6 +48,7 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
             Err(fault) => part.faults.push(fault),
         }
     }
+    drop_fixes_of_damaged_files(&mut findings, &files, &program.files);
     for (file, notes) in files.iter().zip(&program.files) {
         let path = || file.source.path.to_string();
         part.faults.extend(notes.fault.iter().map(|said| Fault::internal(&file.source.path, said)));
@@ -76,6 +77,15 @@ fn suppressions_of(file: &Loaded, input: &ProjectInput<'_>) -> Result<Suppressio
         return Ok(Suppressions::default());
     }
     guarded(|| Suppressions::collect(text, &remarks(&file.file), input.rules))
+}
+
+/// Where the parser lost a part of a file, nobody knows what an edit means.
+fn drop_fixes_of_damaged_files(findings: &mut [Finding], files: &[Loaded], notes: &[FileNotes]) {
+    let damaged: FxHashSet<&str> =
+        files.iter().zip(notes).filter(|(_, notes)| notes.damaged).map(|(file, _)| &*file.source.path).collect();
+    for finding in findings.iter_mut().filter(|_| !damaged.is_empty()) {
+        finding.fix.take_if(|fix| fix.edits.iter().any(|edit| damaged.contains(&*edit.place.path)));
+    }
 }
 
 /// Fixes of a program in a string are edits of the string: those stay that mean the same in each kind of string.

@@ -4,13 +4,14 @@ use crate::compile_commands::{self, Commands};
 use crate::engine::{Engine, Request, base_of, given_architectures, groups};
 use crate::levels::Levels;
 use crate::outcome::{Part, UsageError};
-use crate::provider::Disk;
+use crate::provider::{Disk, Overlay};
 use crate::reading::{Given, Reading};
 use crate::root::Roots;
 use crate::settings::Settings;
 use crate::sources::is_linted;
-use crate::walk::{display, display_from, real_path};
+use crate::walk::{self, display, display_from, real_path};
 use cudalint_findings::Severity;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// One project of a run.
@@ -37,6 +38,25 @@ pub struct ProjectView {
 }
 
 impl Engine {
+    /// Files whose change may change what a run says: those that it would look at, settings, and commands of builds.
+    pub fn watched(&self, request: &Request) -> BTreeSet<PathBuf> {
+        let here = [PathBuf::from(".")];
+        let paths = if request.paths.is_empty() { &here[..] } else { &request.paths };
+        let walked = walk::walk(paths, &Overlay::default(), &|_| false, false);
+        let mut watched: BTreeSet<PathBuf> = walked.files.into_iter().map(|file| file.real).collect();
+        for path in paths.iter().map(|path| real_path(path)) {
+            for above in path.ancestors() {
+                watched.extend(["cudalint.toml", "pyproject.toml"].map(|name| above.join(name)));
+                if walk::is_marked(above) {
+                    watched.extend(compile_commands::find(above, &mut Vec::new()).file);
+                    break;
+                }
+            }
+        }
+        watched.extend(request.build.clone());
+        watched
+    }
+
     /// The projects of a run over paths, with their files.
     ///
     /// # Errors

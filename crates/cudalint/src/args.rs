@@ -43,8 +43,15 @@ pub enum Command {
     /// For whoever writes a rule. The text may change with any version.
     #[command(hide = true)]
     Facts(Box<FactsArgs>),
+    /// Draft a settings file after looking at the project: its build, its macros, how it handles errors
+    ///
+    /// Writes `cudalint.toml` where there is none, and never over one.
+    Init(InitArgs),
     /// List the rules
     Rules(RulesArgs),
+    /// Print the manual page
+    #[command(hide = true)]
+    Man,
     /// Serve an editor: findings while a file is written, over standard input and output
     ///
     /// Speaks the Language Server Protocol; `docs/editors.md` says how editors start it.
@@ -86,6 +93,19 @@ pub struct CheckArgs {
     #[arg(long)]
     pub show_files: bool,
 
+    /// Apply safe fixes, then report what is left
+    #[arg(long, help_heading = "Fixes", conflicts_with_all = ["write_baseline", "add_ignores"])]
+    pub fix: bool,
+    /// Show what `--fix` would change, and change nothing; the exit status is 1 when there is something
+    #[arg(long, help_heading = "Fixes", conflicts_with_all = ["fix", "write_baseline", "add_ignores"])]
+    pub diff: bool,
+    /// Also apply fixes that need review, as `--fix` or `--diff` does
+    #[arg(long, help_heading = "Fixes")]
+    pub unsafe_fixes: bool,
+
+    /// Write a comment with this reason beside each finding, which keeps it quiet, and report nothing
+    #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "not looked at yet", require_equals = true, help_heading = "Adoption", conflicts_with = "write_baseline")]
+    pub add_ignores: Option<String>,
     /// Report only what this file does not list as known; `baseline` of the settings names one, too
     #[arg(long, value_name = "FILE", help_heading = "Adoption")]
     pub baseline: Option<PathBuf>,
@@ -149,12 +169,26 @@ pub struct CheckArgs {
     /// Threads [default: one for each processor]
     #[arg(long, value_name = "N", help_heading = "Output", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    /// Lint again whenever a file changes
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["fix", "diff", "add_ignores", "write_baseline", "show_files", "show_settings"])]
+    pub watch: bool,
     /// Print findings only: no summary, notes or progress
     #[arg(long, short, conflicts_with = "verbose", help_heading = "Output")]
     pub quiet: bool,
     /// Also say which files were not linted and why, which commands of a build count, and what of a baseline is gone
     #[arg(long, short, help_heading = "Output")]
     pub verbose: bool,
+}
+
+/// Arguments of `init`.
+#[derive(Clone, Debug, Args)]
+pub struct InitArgs {
+    /// The project's folder
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
+    /// Print the draft and write nothing
+    #[arg(long)]
+    pub print: bool,
 }
 
 /// Arguments of `facts`.

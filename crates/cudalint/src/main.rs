@@ -3,13 +3,16 @@
 mod args;
 mod check;
 mod coverage;
+mod edit;
 mod explain;
 mod facts;
 mod first_word;
+mod init;
 mod out;
 mod progress;
 mod show;
 mod verify;
+mod watch;
 
 use args::{Cli, Command};
 use clap::{CommandFactory as _, Parser as _};
@@ -52,6 +55,8 @@ fn main() -> ExitCode {
         Some(Command::Doctor(args)) => verify::doctor(args.format),
         Some(Command::Explain(args)) => explain::explain(&engine, &args),
         Some(Command::Facts(args)) => facts::run(&engine, &args),
+        Some(Command::Init(args)) => init::run(&engine, &args),
+        Some(Command::Man) => manual(),
         Some(Command::Rules(args)) => explain::list(&engine, args.format),
         Some(Command::Server) => server(engine),
         Some(Command::Completions { shell }) => completions(shell),
@@ -74,6 +79,20 @@ fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
 /// Serves an editor until it says goodbye.
 fn server(engine: Engine) -> u8 {
     match cudalint_server::serve(cudalint_server::Program { engine, page: explain::markdown }) {
+        Ok(()) => check::CLEAN,
+        Err(problem) => {
+            out::message("error", &problem);
+            check::TROUBLE
+        }
+    }
+}
+
+/// The manual page: that of the program, with its subcommands named, and that of `check`.
+fn manual() -> u8 {
+    let mut page = Vec::new();
+    let written = clap_mangen::Man::new(Cli::command()).render(&mut page);
+    let problem = written.map_err(|error| error.to_string());
+    match problem.and_then(|()| out::print(&String::from_utf8_lossy(&page))) {
         Ok(()) => check::CLEAN,
         Err(problem) => {
             out::message("error", &problem);

@@ -9,7 +9,7 @@ use cudalint_replay::facts::{Buffer, Site};
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::Unguarded;
 use cudalint_replay::runs::report::EventKind;
-use cudalint_syntax::Span;
+use cudalint_syntax::{Language, Span};
 
 /// Accesses of a module's kernels behind conditions that hold for every index, each once.
 pub fn findings(rule: &'static Rule, context: &ModuleContext<'_>) -> Vec<Finding> {
