@@ -69,7 +69,7 @@ fn finding(context: &ModuleContext<'_>, event: &Event, api: &str, argument: &Poi
     }
     finding.help = Some(match right(owner) {
         Some(right) if wrong => {
-            finding.fix = respelled(context, event, api, right);
+            finding.fix = respelled(context, event, api, right).filter(|_| !is_freed_elsewhere(context, event, buffer));
             let or = if owner == Owner::New { " (`delete[]` an array)" } else { "" };
             format!("`{right}`{or} frees it")
         }
@@ -110,6 +110,15 @@ fn respelled(context: &ModuleContext<'_>, event: &Event, api: &str, right: &str)
         applicability: Applicability::Unsafe,
         message: format!("call `{right}`"),
         edits: vec![Edit { place, text: right.to_owned() }],
+    })
+}
+
+/// Whether another call frees the same memory: the right function in the place of the wrong one would free it twice.
+fn is_freed_elsewhere(context: &ModuleContext<'_>, event: &Event, buffer: &Buffer) -> bool {
+    context.facts.events.iter().any(|other| {
+        let EventKind::Free { argument, .. } = &other.kind else { return false };
+        let same = |freed: &Buffer| freed.site == buffer.site && freed.id == buffer.id;
+        other.site != event.site && matches!(&argument.pointer, Pointer::Into { buffer: freed, .. } if same(freed))
     })
 }
 

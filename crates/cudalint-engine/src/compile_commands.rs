@@ -254,7 +254,7 @@ mod tests {
         let text = r#"[{"directory": "/p/b", "file": "a.cu", "command": "nvcc --options-file x.rsp -optf=y.rsp,z.rsp -c a.cu"}]"#;
         let (Commands { includes, build, .. }, problem) = parse(text, read);
         assert_eq!(includes, [PathBuf::from("/usr/inc")]);
-        assert_eq!(build.defines, ["N=2", "DEEP"]);
+        assert_eq!(build.defines, ["DEEP", "N=2"]);
         assert_eq!(build.architectures, [90]);
         assert_eq!(problem.as_deref(), Some("a file of options cannot be read: /p/b/z.rsp"));
     }

@@ -20,6 +20,10 @@ const OF_OTHERS: [&str; 8] =
 /// Build files that are looked at for architectures.
 const BUILD_FILES: [&str; 7] =
     ["CMakeLists.txt", "Makefile", "makefile", "GNUmakefile", "setup.py", "meson.build", "common.mk"];
+/// What a baseline is mostly called.
+const BASELINE: &str = "cudalint-baseline.json";
+/// Where older architectures are named, too, nobody is told that these are the ones to judge by.
+const OLDEST_TAKEN: u32 = 70;
 /// Sources that are searched for macros in front of declarations.
 const MAX_SEARCHED: usize = 5000;
 
@@ -64,7 +68,9 @@ impl Engine {
                     *seen.wrappers.entry(wrapper.to_string()).or_default() += consumed;
                 }
             }
-            let wrong = context.facts.checkers.iter().filter(|checker| !checker.defects.is_empty());
+            let is_macro = |name: &str| context.module.macros.iter().any(|definition| *definition.name == *name);
+            let checkers = context.facts.checkers.iter();
+            let wrong = checkers.filter(|checker| !checker.defects.is_empty() && is_macro(&checker.name));
             seen.defective.extend(wrong.map(|checker| checker.name.to_string()));
         })?;
         let seen = seen.into_inner().unwrap_or_default();
@@ -100,9 +106,20 @@ impl Engine {
             (None, []) => text.push_str("# Architectures to judge limits by; none are named in the build files that were found.\n# arch = [\"sm_80\", \"sm_90\"]\n\n"),
             (None, named) => {
                 let list = named.iter().map(|number| format!("\"sm_{number}\"")).collect::<Vec<_>>().join(", ");
-                let _ = writeln!(text, "# Architectures that the build files name.\narch = [{list}]\n");
+                if named.iter().all(|number| *number >= OLDEST_TAKEN) {
+                    let _ = writeln!(text, "# Architectures that the build files name.\narch = [{list}]\n");
+                } else {
+                    text.push_str("# Architectures that the build files name. Of code for several, that for the oldest is read: name the ones\n");
+                    let _ = writeln!(text, "# that matter.\n# arch = [{list}]\n");
+                }
                 said.push(format!("architectures: {list}"));
             }
+        }
+
+        if folder.join(BASELINE).exists() {
+            let _ = writeln!(text, "# Findings that are known and not reported.\nbaseline = \"{BASELINE}\"\n");
+        } else {
+            let _ = writeln!(text, "# To be told only what is new from now on: `cudalint --write-baseline {BASELINE}`, and\n# baseline = \"{BASELINE}\"\n");
         }
 
         let macros = declaration_macros(&files);
@@ -114,11 +131,6 @@ impl Engine {
         }
 
         text.push_str(&error_handling(&seen, said));
-        text.push_str("# To begin with what is new: `cudalint --write-baseline cudalint-baseline.json`, then\n");
-        // A key of the document stands in front of its tables.
-        let key = "# baseline = \"cudalint-baseline.json\"\n";
-        text.push_str("# put this above the first [table]:\n");
-        text.push_str(key);
         let summary = outcome.report.summary();
         said.push(format!(
             "{} files with GPU code: {} errors, {} warnings",

@@ -312,6 +312,7 @@ mod tests {
             levels: &levels,
             settings: &settings,
             overrides: Vec::new(),
+            only_local: Vec::new(),
             bounds: Bounds::everywhere(),
             reading: Reading::default(),
             sources: sources.to_vec(),

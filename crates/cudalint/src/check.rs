@@ -111,7 +111,8 @@ pub fn report_problems(outcome: &Outcome) {
 /// Says what a baseline kept quiet, and what of it no longer occurs.
 fn known(args: &CheckArgs, outcome: &Outcome) {
     for known in &outcome.known {
-        let file = known.file.display();
+        let here = std::env::current_dir().unwrap_or_default();
+        let file = known.file.strip_prefix(here).unwrap_or(&known.file).display();
         if known.hidden > 0 {
             out::message("note", &format!("{} known to {file}", counted(known.hidden, "finding")));
         }

@@ -36,7 +36,7 @@ fn diagnostics_are_sent_to_who_does_not_ask_and_taken_back() {
         json!({ "start": { "line": 3, "character": 16 }, "end": { "line": 3, "character": 23 } })
     );
     assert_eq!((&found["severity"], &found["source"]), (&json!(1), &json!("cudalint")));
-    assert!(found["codeDescription"]["href"].as_str().unwrap().ends_with("/empty-grid"));
+    assert!(found["codeDescription"]["href"].as_str().unwrap().ends_with("/empty-grid.md"));
     // The mistake goes while the file on the disk keeps it, and comes back.
     editor.edit("a.cu", 2, [3, 16, 3, 18], "64");
     let sent = editor.published("a.cu");
