@@ -98,6 +98,37 @@ fn permissions_stay_and_links_lead_where_they_did() {
 }
 
 #[test]
+fn a_macro_that_is_given_no_calls_checks_none() {
+    let cleanup = "#include <cuda_runtime.h>\n#include <stdio.h>\n\
+        #define CLEANUP(s) do { printf(\"%s\\n\", s); if (d && cudaFree(d) != cudaSuccess) printf(\"no\\n\"); } while (0)\n\
+        void run(float *h) {\n    float *d = 0;\n    if (cudaMalloc(&d, 128) != cudaSuccess) {\n        CLEANUP(\"malloc\");\n        return;\n    }\n    \
+        cudaMemcpy(h, d, 128, cudaMemcpyDeviceToHost);\n    CLEANUP(\"done\");\n}\n";
+    let sandbox = Sandbox::new(&[("a.cu", cleanup)]);
+    let ran = sandbox.run(&["--select", "unchecked-api-call"]);
+    assert!(ran.stdout.contains("[unchecked-api-call]") && !ran.stdout.contains("CLEANUP`"), "{ran:?}");
+    assert_eq!(sandbox.run(&["--diff", "--unsafe-fixes"]).code, 0);
+}
+
+#[test]
+fn races_sizes_and_conditions_are_mended() {
+    let race = "#include <cuda_runtime.h>\n__global__ void turn(float *out) {\n    __shared__ float tile[64];\n    int t = threadIdx.x;\n    \
+        tile[t] = t;\n    if (t < 63) {\n        out[t] = tile[63 - t];\n    }\n}\n\
+        cudaError_t run(float *out) {\n    turn<<<1, 64>>>(out);\n    return cudaGetLastError();\n}\n";
+    let python = "from numba import cuda\nimport numpy as np\n\n@cuda.jit\ndef turn(out):\n    tile = cuda.shared.array(64, np.float32)\n    \
+        t = cuda.threadIdx.x\n    tile[t] = t\n    if t < 63:\n        out[t] = tile[63 - t]\n\nout = cuda.device_array(64, np.float32)\nturn[1, 64](out)\n";
+    let size = "#include <cuda_runtime.h>\nint main() {\n    const int n = 1000;\n    float *host = new float[n], *device;\n    \
+        if (cudaMalloc(&device, n) != cudaSuccess) return 1;\n    \
+        if (cudaMemcpy(device, host, n * sizeof(float), cudaMemcpyHostToDevice) != cudaSuccess) return 1;\n}\n";
+    let sandbox = Sandbox::new(&[("race.cu", race), ("race.py", python), ("size.cu", size)]);
+    assert_eq!(sandbox.run(&["--fix"]).code, 1, "none of these is safe");
+    let ran = sandbox.run(&["--fix", "--unsafe-fixes"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(text(&sandbox, "race.cu"), race.replace("    if (t", "    __syncthreads();\n    if (t"));
+    assert_eq!(text(&sandbox, "race.py"), python.replace("    if t", "    cuda.syncthreads()\n    if t"));
+    assert_eq!(text(&sandbox, "size.cu"), size.replace("&device, n)", "&device, n * sizeof(float))"));
+}
+
+#[test]
 fn comments_keep_quiet_what_was_found_and_are_used() {
     let kernel = "from numba import cuda\nimport numpy as np\n\n@cuda.jit\ndef turn(out):\n    tile = cuda.shared.array(64, np.float32)\n    \
                   t = cuda.threadIdx.x\n    tile[t] = t\n    out[t] = tile[63 - t]\n\nout = cuda.device_array(64, np.float32)\nturn[1, 64](out)\n";

@@ -100,6 +100,7 @@ pub fn finding(rule: &'static RuleInfo, severity: Severity, place: Place, messag
         witness: None,
         help: None,
         fix: None,
+        done_elsewhere: false,
         fingerprint: String::new(),
         verification: None,
         method: None,

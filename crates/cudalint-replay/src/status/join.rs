@@ -477,12 +477,15 @@ fn asked(site: &CallSite) -> Option<Asked<'_>> {
     }
 }
 
-/// Leaves each function a macro without defects that takes one call, its own or another of its module.
+/// Leaves each function a macro without defects that takes one call, its own or another of its module. One that is given calls
+/// nowhere is made for something else, such as a message that it prints before it frees and gives up.
 fn offer_wrappers(surveys: &[Survey], modules: &mut [ModuleStatus]) {
+    let given_calls: FxHashSet<&Name> =
+        surveys.iter().flat_map(|survey| &survey.used_macros).map(|(name, _)| name).collect();
     let mut sound: FxHashSet<Name> = surveys
         .iter()
         .flat_map(|survey| &survey.macros)
-        .filter(|shape| shape.looks_at_status && shape.takes_one)
+        .filter(|shape| shape.looks_at_status && shape.takes_one && given_calls.contains(&shape.name))
         .map(|shape| shape.name.clone())
         .collect();
     for checker in modules.iter().flat_map(|module| &module.checkers).filter(|checker| !checker.defects.is_empty()) {
