@@ -242,5 +242,11 @@ fn help(api: &str, buffer: &Buffer, count: &str, unit: i64) -> String {
     if buffer.name.is_empty() || count.is_empty() {
         return "give the allocation and the copy the same size".to_owned();
     }
-    format!("give `{}` and this copy the same size, or copy less than `{count}` bytes", buffer.name)
+    // What is written may be a part of a macro, or many lines.
+    let whole = count.matches('(').count() == count.matches(')').count() && count.len() <= 60;
+    if whole && !count.contains('\n') {
+        format!("give `{}` and this copy the same size, or copy less than `{count}` bytes", buffer.name)
+    } else {
+        format!("give `{}` and this copy the same size, or copy less", buffer.name)
+    }
 }

@@ -19,9 +19,10 @@ pub fn times_size(context: &ModuleContext<'_>, span: Span, count: &str, element:
     }
     // A cast or a sum would be parted from what it belongs to.
     let tight = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '[' | ']' | ':' | '*' | ' ');
-    let text = match count.chars().all(tight) && !count.starts_with('*') {
-        true => format!("{count} * sizeof({element})"),
-        false => format!("({count}) * sizeof({element})"),
+    let text = if count.chars().all(tight) && !count.starts_with('*') {
+        format!("{count} * sizeof({element})")
+    } else {
+        format!("({count}) * sizeof({element})")
     };
     let message = format!("multiply by `sizeof({element})`");
     Some(unsafe_fix(context.place(span), text, message))

@@ -53,17 +53,17 @@ impl Changes {
         let top = std::fs::canonicalize(&top).unwrap_or(top);
         let commit = format!("{revision}^{{commit}}");
         let verified = git(repository, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]);
-        verified.map_err(|problem| match problem.is_empty() {
-            true => wrong("git knows no such revision".to_owned()),
-            false => wrong(problem),
+        verified.map_err(|problem| {
+            if problem.is_empty() { wrong("git knows no such revision".to_owned()) } else { wrong(problem) }
         })?;
         let base = git(repository, &["merge-base", "--end-of-options", &commit, "HEAD"]).map_err(|problem| {
-            match problem.is_empty() {
-                true => wrong(
+            if problem.is_empty() {
+                wrong(
                     "it has no revision in common with HEAD; a shallow clone may lack it (`git fetch --unshallow`)"
                         .to_owned(),
-                ),
-                false => wrong(problem),
+                )
+            } else {
+                wrong(problem)
             }
         })?;
         let base = String::from_utf8_lossy(&base).trim().to_owned();
@@ -210,8 +210,7 @@ fn hunk(line: &[u8]) -> Option<((u32, u32), (u32, u32))> {
 /// A name as git writes it: in quotes with escapes where it has odd characters, and with a tabulator behind it where it has blanks.
 fn unquoted(name: &[u8]) -> Vec<u8> {
     let name = name.strip_suffix(b"\r").unwrap_or(name);
-    let Some(inside) =
-        name.strip_prefix(b"\"").and_then(|rest| Some(rest.get(..rest.iter().rposition(|b| *b == b'"')?)?))
+    let Some(inside) = name.strip_prefix(b"\"").and_then(|rest| rest.get(..rest.iter().rposition(|b| *b == b'"')?))
     else {
         return name.strip_suffix(b"\t").unwrap_or(name).to_vec();
     };

@@ -119,7 +119,10 @@ impl Engine {
         if folder.join(BASELINE).exists() {
             let _ = writeln!(text, "# Findings that are known and not reported.\nbaseline = \"{BASELINE}\"\n");
         } else {
-            let _ = writeln!(text, "# To be told only what is new from now on: `cudalint --write-baseline {BASELINE}`, and\n# baseline = \"{BASELINE}\"\n");
+            let _ = writeln!(
+                text,
+                "# To be told only what is new from now on: `cudalint --write-baseline {BASELINE}`, and\n# baseline = \"{BASELINE}\"\n"
+            );
         }
 
         let macros = declaration_macros(&files);
@@ -217,7 +220,7 @@ fn declaration_macros(files: &[&String]) -> Vec<String> {
     {
         for line in text.lines().map(str::trim_start) {
             if let Some(rest) = line.strip_prefix('#') {
-                let name = rest.trim_start().strip_prefix("define").map(str::trim_start).unwrap_or("");
+                let name = rest.trim_start().strip_prefix("define").map_or("", str::trim_start);
                 let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(name.len());
                 defined.insert(name.get(..end).unwrap_or("").to_owned());
                 continue;

@@ -126,11 +126,10 @@ impl Engine {
             now = after;
         }
         mended.taken_back = refused.len();
-        mended.needs_review = match unsafe_too {
-            true => 0,
-            false => {
-                now.report.findings.iter().filter(|finding| applies(finding, true) && !applies(finding, false)).count()
-            }
+        mended.needs_review = if unsafe_too {
+            0
+        } else {
+            now.report.findings.iter().filter(|finding| applies(finding, true) && !applies(finding, false)).count()
         };
         mended.files = files.into_values().filter(|file| file.before != file.after).collect();
         Ok(mended)

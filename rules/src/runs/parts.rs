@@ -74,11 +74,13 @@ pub fn shape(run: &KernelRun) -> String {
         _ => format!("({x} × {y} × {z})"),
     };
     if !run.grid_known {
-        return format!("blocks of {} threads", axes(run.block));
+        let threads = if run.block == [1, 1, 1] { "thread" } else { "threads" };
+        return format!("blocks of {} {threads}", axes(run.block));
     }
     let (grid, block) = (axes(run.grid), axes(run.block));
     let count = if run.grid == [1, 1, 1] { "block" } else { "blocks" };
-    format!("{grid} {count} of {block} threads")
+    let threads = if run.block == [1, 1, 1] { "thread" } else { "threads" };
+    format!("{grid} {count} of {block} {threads}")
 }
 
 /// What one thread does with an access: `reads`, `writes`.

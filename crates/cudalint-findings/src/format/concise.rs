@@ -15,10 +15,8 @@ pub fn render(report: &Report, options: &Options) -> String {
         let message = one_line(&finding.message);
         let verdict = finding.verification.as_ref().map(|done| format!(" [{}]", done.words())).unwrap_or_default();
         let place = format!("{}:{at}", plain::path(&finding.place.path));
-        let address = match options.links {
-            true => super::uri::whole(&finding.place.path, options.root.as_deref()),
-            false => String::new(),
-        };
+        let address =
+            if options.links { super::uri::whole(&finding.place.path, options.root.as_deref()) } else { String::new() };
         // A relative address leads nowhere from a terminal.
         let place = link(place.into(), &address, address.starts_with("file:"));
         let _ = writeln!(out, "{place}: {head} {message}{}", one_line(&verdict));
