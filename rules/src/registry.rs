@@ -22,6 +22,8 @@ mod copy_exceeds_allocation;
 mod cross_block_dependency;
 #[path = "../suspicious/defective-check-macro.rs"]
 mod defective_check_macro;
+#[path = "../suspicious/device-resource-leak.rs"]
+mod device_resource_leak;
 #[path = "../correctness/dynamic-shared-arrays-alias.rs"]
 mod dynamic_shared_arrays_alias;
 #[path = "../correctness/dynamic-shared-size-too-small.rs"]
@@ -104,6 +106,8 @@ mod unknown_rule_in_ignore;
 mod unsupported_in_kernel;
 #[path = "../suspicious/unused-ignore.rs"]
 mod unused_ignore;
+#[path = "../correctness/use-after-free.rs"]
+mod use_after_free;
 #[path = "../correctness/warp-mask-mismatch.rs"]
 mod warp_mask_mismatch;
 #[path = "../correctness/wrong-address-space.rs"]
@@ -125,6 +129,7 @@ pub static RULES: &[&Rule] = &[
     &copy_exceeds_allocation::RULE,
     &cross_block_dependency::RULE,
     &defective_check_macro::RULE,
+    &device_resource_leak::RULE,
     &dynamic_shared_arrays_alias::RULE,
     &dynamic_shared_size_too_small::RULE,
     &early_exit_before_barrier::RULE,
@@ -166,6 +171,7 @@ pub static RULES: &[&Rule] = &[
     &unknown_rule_in_ignore::RULE,
     &unsupported_in_kernel::RULE,
     &unused_ignore::RULE,
+    &use_after_free::RULE,
     &warp_mask_mismatch::RULE,
     &wrong_address_space::RULE,
     &wrong_copy_direction::RULE,

@@ -68,6 +68,11 @@ pub enum Shows<S> {
         /// Who uses it.
         user: User<S>,
     },
+    /// Memory of the device, or locked memory of the host, is never given back: who allocates it stands at the finding's place.
+    Leak {
+        /// The pointer that holds it, as it is written.
+        name: String,
+    },
     /// A barrier, or an operation of a warp, that not all reach who should.
     Barrier,
     /// Memory holds other than what the code means.
@@ -376,6 +381,7 @@ impl<S> Shows<S> {
                     User::Call { call } => User::Call { call: call.map(place) },
                 },
             },
+            Self::Leak { name } => Shows::Leak { name: name.clone() },
             Self::Barrier => Shows::Barrier,
             Self::Memory { difference } => Shows::Memory { difference: difference.map(place) },
             Self::UnreadStatus { fault } => Shows::UnreadStatus { fault: *fault },

@@ -56,6 +56,7 @@ fn suits(method: Method, shows: &Shows<Place>) -> bool {
         },
         Shows::Race { .. } => &[Method::Racecheck, Method::Watchpoint],
         Shows::BadAddress { .. } => &[Method::Memcheck],
+        Shows::Leak { .. } => &[Method::Leakcheck],
         Shows::Barrier => &[Method::Synccheck, Method::Watchpoint, Method::None],
         Shows::Memory { .. } => &[Method::Output],
         Shows::UnreadStatus { .. } => &[Method::FaultInjection],

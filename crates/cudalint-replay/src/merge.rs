@@ -1,6 +1,6 @@
 //! Walks put together: which functions are entered, and which events of several walks are one.
 
-use crate::facts::{Amount, Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Rows, Site};
+use crate::facts::{Amount, Buffer, Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Rows, Site};
 use crate::given::Given;
 use crate::host::{ProjectScan, ReplayOptions, Walked};
 use crate::quantity::Quantity;
@@ -141,7 +141,11 @@ fn tidy(events: &mut Vec<Event>) {
 fn alike(a: &EventKind, b: &EventKind) -> bool {
     let pointers = |a: &Pointer, b: &Pointer| match (a, b) {
         (Pointer::Into { buffer: a, offset: x }, Pointer::Into { buffer: b, offset: y }) => {
-            a.site == b.site && a.space == b.space && a.bytes == b.bytes && x.quantity == y.quantity
+            a.site == b.site
+                && a.space == b.space
+                && a.freed == b.freed
+                && a.bytes == b.bytes
+                && x.quantity == y.quantity
         }
         (Pointer::Into { .. }, _) | (_, Pointer::Into { .. }) => false,
         (a, b) => a == b,
@@ -199,6 +203,7 @@ fn alike(a: &EventKind, b: &EventKind) -> bool {
         (EventKind::HostAccess { argument: a, write }, EventKind::HostAccess { argument: b, write: other }) => {
             write == other && pointers(&a.pointer, &b.pointer)
         }
+        (EventKind::Lost(a), EventKind::Lost(b)) => a.end == b.end && a.once == b.once && a.freed == b.freed,
         _ => false,
     }
 }
@@ -211,7 +216,7 @@ fn apart(a: &EventKind, b: &EventKind) -> bool {
     };
     let pointers = |a: &Pointer, b: &Pointer| match (a, b) {
         (Pointer::Into { buffer: a, offset: x }, Pointer::Into { buffer: b, offset: y }) => {
-            a.site != b.site || amounts(&a.bytes, &b.bytes) || amounts(x, y)
+            a.site != b.site || a.freed != b.freed || amounts(&a.bytes, &b.bytes) || amounts(x, y)
         }
         (a, b) => std::mem::discriminant(a) != std::mem::discriminant(b),
     };
@@ -255,7 +260,8 @@ fn in_rows(rows: Option<&Rows>) -> String {
 fn fingerprint(kind: &EventKind) -> String {
     let pointer = |pointer: &Pointer| match pointer {
         Pointer::Into { buffer, offset } => {
-            format!("{:?}|{}|{}|{:?}|{:?}", buffer.space, buffer.bytes, offset, buffer.site, buffer.bytes.assumptions)
+            let Buffer { space, bytes, site, freed, .. } = buffer;
+            format!("{space:?}|{bytes}|{offset}|{site:?}|{:?}|{freed}", bytes.assumptions)
         }
         Pointer::Uninitialized { declared, .. } => format!("unset {declared:?}"),
         Pointer::Somewhere { space, .. } => format!("somewhere {space:?}"),
@@ -309,6 +315,7 @@ fn fingerprint(kind: &EventKind) -> String {
                 args.join(";")
             )
         }
+        EventKind::Lost(lost) => format!("lost {:?} {} {:?}", lost.end, lost.once, lost.freed),
         EventKind::HostAccess { argument, write } => format!("access {} {write}", pointer(&argument.pointer)),
     }
 }

@@ -587,6 +587,8 @@ pub enum Effect {
     Creates(Handle, Arg),
     /// A handle is given back.
     Destroys(Handle, Arg),
+    /// All memory and all handles of a device or a context are given back.
+    Resets,
     /// Host memory behind the argument is read.
     Reads(Arg),
     /// Host memory behind the argument is written.

@@ -188,6 +188,11 @@ impl Function {
         self.effects.iter().any(|effect| matches!(effect, Effect::Creates(made, _) if *made == kind))
     }
 
+    /// Whether it gives back a handle of this kind.
+    pub fn destroys(&self, kind: Handle) -> bool {
+        self.effects.iter().any(|effect| matches!(effect, Effect::Destroys(made, _) if *made == kind))
+    }
+
     /// How it starts a kernel.
     pub fn launches(&self) -> Option<LaunchArgs> {
         self.effects.iter().find_map(|effect| match effect {

@@ -157,6 +157,15 @@ pub fn is_plain_record(name: &str) -> bool {
     table::RECORDS.contains(&name)
 }
 
+/// Whether a name is a type of CUDA's headers for C: a handle, a plain structure, a number. None has a destructor.
+pub fn is_plain_type(name: &str) -> bool {
+    const FAMILIES: [&str; 9] = ["cuda", "hip", "cublas", "cusparse", "cufft", "curand", "cusolver", "cudnn", "nvrtc"];
+    let family = FAMILIES.iter().any(|family| name.starts_with(family));
+    is_plain_record(name)
+        || name.starts_with("CU")
+        || (family && !name.contains("::") && ["_t", "Handle", "Program", "Parms", "Desc"].iter().any(|end| name.ends_with(end)))
+}
+
 /// Whether a name is a status that says success.
 pub fn is_success(name: &str) -> bool {
     constant(name).is_some_and(|constant| constant.value == 0 && constant.ty != DIRECTION)

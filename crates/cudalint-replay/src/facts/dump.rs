@@ -362,6 +362,9 @@ fn kind(kind: &EventKind) -> String {
             extent(&launch.block),
             amount(&launch.shared)
         ),
+        EventKind::Lost(lost) => {
+            format!("lost {:?}, {} others freed: {}", lost.at, lost.freed.len(), buffer(&lost.buffer))
+        }
         EventKind::HostAccess { argument, write } => {
             format!("host {} {}", if *write { "writes" } else { "reads" }, side(argument))
         }

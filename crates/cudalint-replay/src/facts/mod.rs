@@ -4,6 +4,7 @@ mod defects;
 mod dump;
 mod faults;
 mod launch;
+mod lost;
 mod module;
 mod owner;
 mod python;
@@ -15,6 +16,7 @@ pub use cudalint_kernel::report::Site;
 pub use defects::{Defect, DefectFact, Harm};
 pub use faults::{ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind};
 pub use launch::{LaunchArgument, LaunchFact};
+pub use lost::{LostAt, LostFact};
 pub use module::Facts;
 pub use owner::Owner;
 pub use python::{CopyProblem, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem, WrongArgument};
@@ -145,4 +147,7 @@ pub enum EventKind {
         /// Whether it is written through.
         write: bool,
     },
+    /// Nobody can give back any more what a function of CUDA has made. The site is where the function allocates it, or the call
+    /// in it that does.
+    Lost(Box<LostFact>),
 }

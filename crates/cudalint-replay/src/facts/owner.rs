@@ -2,13 +2,15 @@
 
 use super::{MemorySpace, Origin};
 use cudalint_program::api::ApiId;
-use cudalint_program::api::effects::{Effect, Space};
+use cudalint_program::api::effects::{Effect, Handle, Space};
 
 /// Whose memory it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A function of CUDA, or `malloc` and its kin.
     Allocator(ApiId, Space),
+    /// A function of CUDA that makes a handle.
+    Maker(ApiId, Handle),
     /// `new`.
     New,
     /// No heap: a variable, or the storage of an object that frees it itself.
@@ -21,6 +23,7 @@ impl Owner {
         match origin {
             Origin::Call(api, _) => api.effects.iter().find_map(|effect| match effect {
                 Effect::Allocates { space, .. } => Some(Self::Allocator(*api, *space)),
+                Effect::Creates(kind, _) => Some(Self::Maker(*api, *kind)),
                 _ => None,
             }),
             Origin::New => Some(Self::New),
@@ -35,6 +38,9 @@ impl Owner {
     pub fn is_freed_by(self, api: &str) -> Option<bool> {
         let of_cuda = ApiId::named(api).filter(|api| api.is_cuda_host());
         match (of_cuda, self) {
+            // Arrays and textures have destructors that the catalogue knows by kind; what else a handle may be given to, no one.
+            (Some(api), Self::Maker(_, kind)) => api.destroys(kind).then_some(true),
+            (None, Self::Maker(..)) => None,
             // On AMD's devices either function frees both.
             (Some(_), Self::Allocator(_, Space::Pinned | Space::Device)) if api.starts_with("hip") => None,
             (Some(api), Self::Allocator(_, Space::Pinned)) => Some(api.frees_pinned()),

@@ -33,9 +33,14 @@ impl<'p> Walker<'p> {
             let outs = self.arguments(args);
             self.finds_out(args, &outs);
             if api.returns != Returns::Text {
+                // What it is told to call later may give back what it is told to hand over.
+                let calls = outs.iter().any(|out| matches!(out.val.kind, Kind::Function(..) | Kind::Closure(_)));
                 for out in &outs {
                     self.memory.reached_by_device(&out.val, false);
                     self.written_by_library(out);
+                    if calls {
+                        self.keep(&out.val);
+                    }
                 }
             }
         }
@@ -100,6 +105,21 @@ impl<'p> Walker<'p> {
                 };
                 self.set_attribute(kernel, attribute, value);
             }
+            Effect::Creates(_, out) => {
+                let Some(target) = at(out) else { return false };
+                self.create_handle(call.id, call.api, call.name, target);
+                for rest in args.iter().filter(|arg| **arg != target) {
+                    self.eval(*rest);
+                }
+            }
+            Effect::Destroys(_, handle) => {
+                let Some(handle) = at(handle) else { return false };
+                self.destroy_handle(call.id, call.name, handle);
+            }
+            Effect::Resets => {
+                self.reset_device();
+                return false;
+            }
             Effect::Captures => {
                 self.capturing = true;
                 self.leave_trace();
@@ -128,7 +148,7 @@ impl<'p> Walker<'p> {
     }
 
     /// The variable and static pointee type behind an out-parameter `(void**)&p`.
-    fn out_pointer(&mut self, expr: ExprId) -> (Out, Ty, String) {
+    pub(super) fn out_pointer(&mut self, expr: ExprId) -> (Out, Ty, String) {
         let out = self.eval(expr);
         let inner = self.without_casts(expr);
         let static_ty = if inner == expr { out.ty.clone() } else { self.type_of(inner) };
@@ -194,6 +214,7 @@ impl<'p> Walker<'p> {
         self.memory.set_held(object, Some(Held::fresh()));
         let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: true });
         self.write_through(&out, Val::from(pointer));
+        self.has_made(object);
         if !self.wants(call.id) {
             return;
         }

@@ -6,7 +6,7 @@ use super::places::Access;
 use super::unseen::{const_type, pack_parameter};
 use super::{Out, Slot, Walker};
 use crate::facts::Site;
-use crate::host;
+use crate::host::{self, Flow};
 use crate::memory::Place;
 use crate::value::{Closure, Kind, Val};
 use cudalint_program::ir::{
@@ -397,6 +397,9 @@ impl<'p> Walker<'p> {
             self.set_slot(local, Slot::Alias(place, ty));
         }
         let flow = self.block(body.get(there..).unwrap_or(body));
+        if flow == Flow::Next {
+            self.function_ends(function);
+        }
         let inside = self.frames.len();
         let out = self.leave_function(function, flow, base);
         self.path.leave_frame(known, inside);

@@ -1,7 +1,7 @@
 //! Where a walk begins: a function whose arguments nobody gives.
 
 use super::{Slot, Walker};
-use crate::host::NO_ARGUMENTS;
+use crate::host::{Flow, NO_ARGUMENTS};
 use crate::memory::Place;
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
@@ -30,7 +30,9 @@ impl<'p> Walker<'p> {
             self.bind_entry_parameter(function, LocalId(index));
         }
         self.run_member_inits(function);
-        self.block(body);
+        if self.block(body) == Flow::Next {
+            self.function_ends(function);
+        }
         self.frames.clear();
         self.pendings.clear();
         self.budget.finish();

@@ -10,6 +10,7 @@ use crate::host::Flow;
 use crate::memory::Place;
 use crate::quantity::{Quantity, union};
 use crate::value::{Int, Kind, Val};
+use cudalint_program::api::is_plain_type;
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, LocalId, Stmt, StmtId};
 use cudalint_program::types::Ty;
 
@@ -451,7 +452,8 @@ impl<'p> Walker<'p> {
         if matches!(target, Ty::Auto) {
             return out.clone();
         }
-        if !target.is_pointer() && matches!(out.val.kind, Kind::Ptr(_)) {
+        let plain = matches!(&target, Ty::Library(name, _) if is_plain_type(name));
+        if !target.is_pointer() && !plain && matches!(out.val.kind, Kind::Ptr(_)) {
             // An address as a number can become a pointer again, unseen.
             self.escape_pointers(&out.val);
         }

@@ -26,7 +26,7 @@ impl<'p> Walker<'p> {
         let last = path.last()?;
         let name = last.as_str();
         let qualified = path.segments.len() > 1;
-        if qualified && !matches!(path.segments[0].as_str(), "std" | "thrust") {
+        if qualified && !matches!(path.segments[0].as_str(), "std" | "thrust" | "cub") {
             return None;
         }
         let api = ApiId::named(name).filter(|api| !api.is_cuda_host());
@@ -170,8 +170,12 @@ impl<'p> Walker<'p> {
             _ if qualified => {
                 // Algorithms work on what their iterators lead to, and on what they take by reference.
                 let outs = self.arguments_of(None, args);
+                let keeps = path.segments[0] == "std" || name.starts_with("make_");
                 for (out, expr) in outs.iter().zip(args) {
                     self.written_by_library(out);
+                    if keeps {
+                        self.keep(&out.val);
+                    }
                     if self.is_lvalue(*expr)
                         && let Some(place) = &out.place
                         && !matches!(out.val.kind, Kind::Ptr(_))

@@ -3,6 +3,7 @@
 
 use super::flow::Truth;
 use super::{Out, Slot, Walker};
+use crate::facts::LostAt;
 use crate::host::{Flow, JoinRule, Mark, ObjId, Paths};
 use crate::memory::Place;
 use crate::quantity::Quantity;
@@ -43,7 +44,9 @@ impl<'p> Walker<'p> {
         body: &'p Block,
     ) -> Flow {
         let known = self.path.known();
+        self.lifetimes.loops += 1;
         let flow = self.run_rounds(kind, Rounds { condition, step, body });
+        self.lifetimes.loops -= 1;
         // What an iteration that was left early says holds for the rest of that iteration.
         self.path.leave_frame(known, 1);
         flow
@@ -107,7 +110,7 @@ impl<'p> Walker<'p> {
                 }
                 done += 1;
                 self.iterations_left = self.iterations_left.saturating_sub(1);
-                let flow = self.block(body);
+                let flow = self.round(body);
                 let (reached, _) =
                     self.collect(base, flow == Flow::Next || flow == Flow::Continue, |f| *f == Flow::Continue);
                 if !reached {
@@ -351,9 +354,22 @@ impl<'p> Walker<'p> {
         if let Some(condition) = condition {
             self.eval(condition);
         }
-        let flow = self.block(body);
+        let flow = self.round(body);
         if let Some(step) = step {
             self.eval(step);
+        }
+        flow
+    }
+
+    /// A round of a loop, at whose end the variables of its body end.
+    fn round(&mut self, body: &'p Block) -> Flow {
+        let first = self.memory.count();
+        let flow = self.block(body);
+        if flow == Flow::Next
+            && let Some(last) = body.last()
+        {
+            let end = self.module().stmts.get(*last).map(|stmt| stmt.span).unwrap_or_default();
+            self.tell_lost(first, LostAt::Round, end, None);
         }
         flow
     }
@@ -417,7 +433,9 @@ impl<'p> Walker<'p> {
             }
         }
         let known = self.path.known();
+        self.lifetimes.loops += 1;
         let flow = self.abstract_loop(Rounds { condition: None, step: None, body }, start, base);
+        self.lifetimes.loops -= 1;
         self.path.leave_frame(known, 1);
         flow
     }

@@ -23,6 +23,7 @@ mod guards;
 mod lambdas;
 mod launches;
 mod library;
+mod lifetimes;
 mod lists;
 mod lookups;
 mod loops;

@@ -156,6 +156,7 @@ impl<'p> Walker<'p> {
                     _ => None,
                 });
                 self.destroy(0, handed_out);
+                self.return_ends(id);
                 self.leave(Flow::Return)
             }
             Stmt::Goto(label) => {

@@ -1,6 +1,7 @@
 //! The state of a walk over C++ host code, and the look-ups that all of its parts use.
 
 use super::caches::Caches;
+use super::lifetimes::Lifetimes;
 use super::out::Out;
 use super::recorded::Recording;
 use crate::facts::{MemorySpace, Origin, Question, Site};
@@ -49,6 +50,8 @@ pub(crate) struct Local {
     pub thrown: bool,
     /// What the loops around write whose first rounds are being walked.
     pub first_rounds: Vec<Vec<LocalId>>,
+    /// Objects with lower numbers were there before it.
+    pub first_object: u32,
 }
 
 /// A function being walked.
@@ -110,6 +113,8 @@ pub(crate) struct Walker<'p> {
     pub(super) making: Making,
     /// What the walks of functions that may be recorded look at.
     pub(super) recording: Recording,
+    /// Memory and handles that functions of CUDA have made.
+    pub(super) lifetimes: Lifetimes,
 }
 
 impl<'p> Walker<'p> {
@@ -139,6 +144,7 @@ impl<'p> Walker<'p> {
             held_access: None,
             making: Making::default(),
             recording: Recording::default(),
+            lifetimes: Lifetimes::default(),
         }
     }
 
@@ -146,7 +152,9 @@ impl<'p> Walker<'p> {
         let slots = function
             .and_then(|id| self.project.module(module).functions.get(id))
             .map_or(0, |function| function.locals.len());
-        self.enter(module, function, call, Local { env, slots: ti_vec![Slot::Unset; slots], ..Local::default() });
+        let slots = ti_vec![Slot::Unset; slots];
+        let first_object = self.memory.count();
+        self.enter(module, function, call, Local { env, slots, first_object, ..Local::default() });
     }
 
     /// Something is done that outlasts the walk of the function around, or looked at that others make.

@@ -189,6 +189,7 @@ impl fmt::Display for Shown<'_> {
                 write!(f, "launch <<<{grid}, {block}, {}>>>({})", launch.shared, arguments.join(", "))
             }
             EventKind::HostAccess { .. } => write!(f, "access of the host"),
+            EventKind::Lost(_) => write!(f, "loss"),
         }
     }
 }
