@@ -45,7 +45,8 @@ fn finding(context: &ModuleContext<'_>, event: &Event, api: &str, argument: &Poi
         };
         (format!("`{api}` is given `{text}`, which {whose}"), format!("not memory that `{api}` can free"))
     } else if buffer.freed {
-        (format!("`{api}` is given `{text}`, which has been freed already"), "freed a second time".to_owned())
+        let done = if matches!(owner, Owner::Maker(..)) { "destroyed" } else { "freed" };
+        (format!("`{api}` is given `{text}`, which has been {done} already"), format!("{done} a second time"))
     } else {
         let bytes = inside?;
         assumed = assumptions([&event.assumptions, &offset.assumptions]);

@@ -50,7 +50,7 @@ fn uses(event: &Event) -> Vec<(&Pointer, &str, Span, User<Place>)> {
                 Some((pointer, argument.text.as_str(), argument.span, User::Kernel { parameter: None }))
             })
             .collect(),
-        EventKind::Allocate { .. } | EventKind::HostAccess { .. } | EventKind::Lost(_) => Vec::new(),
+        _ => Vec::new(),
     }
 }
 

@@ -3,7 +3,8 @@
 use cudalint_engine::{ModuleContext, Rule, Sink};
 use cudalint_findings::{Claim, Confidence, Finding, Label, LaunchWitness, Place, Witness};
 use cudalint_replay::facts::{
-    Amount, ArrayShape, Buffer, Event, EventKind, Extent3, LaunchFact, Origin, Pointer, PythonFault, Question, Site,
+    Amount, ArrayShape, Buffer, Event, EventKind, Extent3, LaunchFact, Origin, Owner, Pointer, PythonFault, Question,
+    Site,
 };
 use cudalint_replay::quantity::{Assumptions, Quantity};
 use cudalint_syntax::{Language, Span};
@@ -35,6 +36,9 @@ pub fn path_witness(context: &ModuleContext<'_>, event: &Event, assumptions: Vec
 
 /// "allocated here: 4096 bytes" at a buffer's allocation.
 pub fn allocation_label(context: &ModuleContext<'_>, buffer: &Buffer) -> Label {
+    if matches!(Owner::of(&buffer.origin, buffer.space), Some(Owner::Maker(..))) {
+        return Label { place: context.place_of(buffer.site), message: "made here".to_owned() };
+    }
     let what = match buffer.origin {
         Origin::Local | Origin::Global | Origin::Other => "declared",
         _ => "allocated",

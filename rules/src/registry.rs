@@ -10,6 +10,8 @@ mod async_error_never_observed;
 mod bad_free;
 #[path = "../correctness/barrier-in-divergent-branch.rs"]
 mod barrier_in_divergent_branch;
+#[path = "../correctness/capture-illegal-call.rs"]
+mod capture_illegal_call;
 #[path = "../suspicious/captured-global-mutated.rs"]
 mod captured_global_mutated;
 #[path = "../correctness/chevron-launch-in-python.rs"]
@@ -42,6 +44,8 @@ mod global_memory_race;
 mod grid_under_coverage;
 #[path = "../correctness/guard-does-not-cover-access.rs"]
 mod guard_does_not_cover_access;
+#[path = "../suspicious/host-touches-async-buffer.rs"]
+mod host_touches_async_buffer;
 #[path = "../suspicious/implicit-warp-sync.rs"]
 mod implicit_warp_sync;
 #[path = "../correctness/index-overflow.rs"]
@@ -50,6 +54,8 @@ mod index_overflow;
 mod kernel_argument_type_mismatch;
 #[path = "../correctness/kernel-called-without-launch.rs"]
 mod kernel_called_without_launch;
+#[path = "../correctness/kernel-params-not-pointers.rs"]
+mod kernel_params_not_pointers;
 #[path = "../correctness/launch-bounds-violated.rs"]
 mod launch_bounds_violated;
 #[path = "../correctness/launch-exceeds-device-limit.rs"]
@@ -58,6 +64,8 @@ mod launch_exceeds_device_limit;
 mod local_index_out_of_range;
 #[path = "../correctness/malformed-launch-call.rs"]
 mod malformed_launch_call;
+#[path = "../suspicious/managed-memory-without-sync.rs"]
+mod managed_memory_without_sync;
 #[path = "../correctness/memset-value-truncated.rs"]
 mod memset_value_truncated;
 #[path = "../correctness/misaligned-vector-access.rs"]
@@ -78,6 +86,8 @@ mod non_trivial_kernel_argument;
 mod nonexistent_gpu_api;
 #[path = "../correctness/partial-initialization.rs"]
 mod partial_initialization;
+#[path = "../suspicious/result-never-read-back.rs"]
+mod result_never_read_back;
 #[path = "../suspicious/result-not-copied-back.rs"]
 mod result_not_copied_back;
 #[path = "../correctness/shared-index-out-of-range.rs"]
@@ -90,6 +100,8 @@ mod shared_memory_race;
 mod shared_memory_race_across_iterations;
 #[path = "../suspicious/swapped-launch-arguments.rs"]
 mod swapped_launch_arguments;
+#[path = "../suspicious/timing-without-sync.rs"]
+mod timing_without_sync;
 #[path = "../suspicious/unchecked-api-call.rs"]
 mod unchecked_api_call;
 #[path = "../suspicious/unchecked-launch.rs"]
@@ -123,6 +135,7 @@ pub static RULES: &[&Rule] = &[
     &async_error_never_observed::RULE,
     &bad_free::RULE,
     &barrier_in_divergent_branch::RULE,
+    &capture_illegal_call::RULE,
     &captured_global_mutated::RULE,
     &chevron_launch_in_python::RULE,
     &constant_memory_written::RULE,
@@ -139,14 +152,17 @@ pub static RULES: &[&Rule] = &[
     &global_memory_race::RULE,
     &grid_under_coverage::RULE,
     &guard_does_not_cover_access::RULE,
+    &host_touches_async_buffer::RULE,
     &implicit_warp_sync::RULE,
     &index_overflow::RULE,
     &kernel_argument_type_mismatch::RULE,
     &kernel_called_without_launch::RULE,
+    &kernel_params_not_pointers::RULE,
     &launch_bounds_violated::RULE,
     &launch_exceeds_device_limit::RULE,
     &local_index_out_of_range::RULE,
     &malformed_launch_call::RULE,
+    &managed_memory_without_sync::RULE,
     &memset_value_truncated::RULE,
     &misaligned_vector_access::RULE,
     &missing_bounds_guard::RULE,
@@ -157,12 +173,14 @@ pub static RULES: &[&Rule] = &[
     &non_trivial_kernel_argument::RULE,
     &nonexistent_gpu_api::RULE,
     &partial_initialization::RULE,
+    &result_never_read_back::RULE,
     &result_not_copied_back::RULE,
     &shared_index_out_of_range::RULE,
     &shared_memory_over_limit::RULE,
     &shared_memory_race::RULE,
     &shared_memory_race_across_iterations::RULE,
     &swapped_launch_arguments::RULE,
+    &timing_without_sync::RULE,
     &unchecked_api_call::RULE,
     &unchecked_launch::RULE,
     &uninitialized_device_memory::RULE,
@@ -235,4 +253,5 @@ pub static RECEIPTS: &[(&str, &str)] = &[
 ];
 
 /// Rules whose examples no GPU run has confirmed yet, sorted by name: they run only when they are asked for.
-pub static UNPROVEN: &[&str] = &[];
+pub static UNPROVEN: &[&str] =
+    &["capture-illegal-call", "device-resource-leak", "kernel-params-not-pointers", "use-after-free"];

@@ -42,6 +42,8 @@ fn judged(context: &ModuleContext<'_>, event: &Event, fact: &LostFact) -> Option
     let possible = Some((Confidence::Possible, Vec::new()));
     let likely = |why: String| Some((Confidence::Likely, vec![why]));
     match fact.at {
+        // The program ends early, because something has gone wrong mostly.
+        LostAt::Return { .. } if fact.in_main => None,
         // Where a call has failed, what it was to allocate is not there.
         _ if event.failed => possible,
         LostAt::Round => Some((Confidence::Definite, Vec::new())),

@@ -204,6 +204,11 @@ fn alike(a: &EventKind, b: &EventKind) -> bool {
             write == other && pointers(&a.pointer, &b.pointer)
         }
         (EventKind::Lost(a), EventKind::Lost(b)) => a.end == b.end && a.once == b.once && a.freed == b.freed,
+        (EventKind::Early(a), EventKind::Early(b)) => a.early == b.early && a.started == b.started,
+        (EventKind::Timed(a), EventKind::Timed(b)) => a == b,
+        (EventKind::Captured(a), EventKind::Captured(b)) => a == b,
+        (EventKind::Packed(a), EventKind::Packed(b)) => a == b,
+        (EventKind::Unread(a), EventKind::Unread(b)) => a == b,
         _ => false,
     }
 }
@@ -316,6 +321,11 @@ fn fingerprint(kind: &EventKind) -> String {
             )
         }
         EventKind::Lost(lost) => format!("lost {:?} {} {:?}", lost.end, lost.once, lost.freed),
+        EventKind::Early(early) => format!("early {:?} {:?}", early.early, early.started),
+        EventKind::Timed(timed) => format!("timed {timed:?}"),
+        EventKind::Captured(call) => format!("captured {call:?}"),
+        EventKind::Packed(packed) => format!("packed {packed:?}"),
+        EventKind::Unread(unread) => format!("unread {unread:?}"),
         EventKind::HostAccess { argument, write } => format!("access {} {write}", pointer(&argument.pointer)),
     }
 }

@@ -304,6 +304,7 @@ impl Row {
             }
             "finds-symbol" => format!("FindsSymbol({})", arg(0)?),
             "captures" => "Captures".to_owned(),
+            "captured" => "Captured".to_owned(),
             "resets" => "Resets".to_owned(),
             "orders" => format!("Orders {{ stream: {}, event: {} }}", arg(0)?, arg(1)?),
             "creates" | "destroys" => {

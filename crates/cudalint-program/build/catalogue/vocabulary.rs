@@ -76,6 +76,7 @@ pub(super) fn flag(word: &str) -> Read<&'static str> {
         "memory" => "MEMORY",
         "mapped" => "MAPPED",
         "pinned" => "PINNED",
+        "clock" => "CLOCK",
         _ => return Err(format!("`{word}` is not understood")),
     })
 }

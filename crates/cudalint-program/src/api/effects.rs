@@ -572,6 +572,8 @@ pub enum Effect {
     },
     /// From here on, work is recorded instead of run.
     Captures,
+    /// No work is recorded any more.
+    Captured,
     /// The host waits.
     Waits(Work),
     /// The host asks whether work is done.

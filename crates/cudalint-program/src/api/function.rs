@@ -71,6 +71,8 @@ flags! {
     MAPPED = 10, is_mapped;
     /// Whether what it frees is memory of the host that was locked in place.
     PINNED = 11, frees_pinned;
+    /// Whether it looks at a clock of the host.
+    CLOCK = 12, is_clock;
 }
 
 impl Function {
@@ -138,6 +140,11 @@ impl Function {
             "event" | "hEvent" | "startEvent" | "endEvent" => Some(Handle::Event),
             _ => None,
         })
+    }
+
+    /// The argument that is an array of the addresses of a kernel's parameters.
+    pub fn packed_at(&self) -> Option<usize> {
+        self.params.iter().position(|param| *param == "kernelParams")
     }
 
     /// Whether an argument is a pointer to memory that the call allocates, frees, copies or sets.

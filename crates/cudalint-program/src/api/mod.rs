@@ -163,7 +163,9 @@ pub fn is_plain_type(name: &str) -> bool {
     let family = FAMILIES.iter().any(|family| name.starts_with(family));
     is_plain_record(name)
         || name.starts_with("CU")
-        || (family && !name.contains("::") && ["_t", "Handle", "Program", "Parms", "Desc"].iter().any(|end| name.ends_with(end)))
+        || (family
+            && !name.contains("::")
+            && ["_t", "Handle", "Program", "Parms", "Desc"].iter().any(|end| name.ends_with(end)))
 }
 
 /// Whether a name is a status that says success.

@@ -365,6 +365,15 @@ fn kind(kind: &EventKind) -> String {
         EventKind::Lost(lost) => {
             format!("lost {:?}, {} others freed: {}", lost.at, lost.freed.len(), buffer(&lost.buffer))
         }
+        EventKind::Early(early) => {
+            format!("{:?} while {:?} may go on: {}", early.early, early.what, side(&early.argument))
+        }
+        EventKind::Timed(timed) => format!("clock behind {} that nothing has waited for", timed.kernel),
+        EventKind::Captured(call) => format!("{} while a stream is recorded", call.api),
+        EventKind::Unread(unread) => format!("nothing is read of what {} writes: {:?}", unread.kernel, unread.written),
+        EventKind::Packed(packed) => {
+            format!("parameters of {} in `{}`: {:?}", packed.kernel, packed.text, packed.fault)
+        }
         EventKind::HostAccess { argument, write } => {
             format!("host {} {}", if *write { "writes" } else { "reads" }, side(argument))
         }

@@ -2,6 +2,7 @@
 
 mod defects;
 mod dump;
+mod early;
 mod faults;
 mod launch;
 mod lost;
@@ -14,6 +15,7 @@ mod values;
 pub use cudalint_kernel::readings::{CoverageClaim, DynamicShared, KernelSummary};
 pub use cudalint_kernel::report::Site;
 pub use defects::{Defect, DefectFact, Harm};
+pub use early::{CaptureFact, Early, EarlyFact, PackedFact, PackedFault, Started, TimedFact, UnreadFact};
 pub use faults::{ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind};
 pub use launch::{LaunchArgument, LaunchFact};
 pub use lost::{LostAt, LostFact};
@@ -150,4 +152,14 @@ pub enum EventKind {
     /// Nobody can give back any more what a function of CUDA has made. The site is where the function allocates it, or the call
     /// in it that does.
     Lost(Box<LostFact>),
+    /// The host does something that has to wait for work that may still go on.
+    Early(Box<EarlyFact>),
+    /// The host looks at a clock, and nothing has waited for what it measures.
+    Timed(Box<TimedFact>),
+    /// A call is made that is not allowed while a stream is recorded.
+    Captured(Box<CaptureFact>),
+    /// The array that a launch reads its kernel's parameters from is not what it has to be.
+    Packed(Box<PackedFact>),
+    /// A kernel is launched of whose results nothing is ever read.
+    Unread(Box<UnreadFact>),
 }

@@ -29,12 +29,23 @@ impl<'p> Walker<'p> {
     pub fn api_call(&mut self, id: ExprId, name: &str, args: &'p [ExprId]) -> Option<Out> {
         let api = ApiId::named(name).filter(|api| api.is_cuda_host())?;
         let call = Called { id, api, name };
+        self.ordered_by(call, args);
         if !api.effects.iter().any(|effect| self.effect(call, effect, args)) {
             let outs = self.arguments(args);
             self.finds_out(args, &outs);
+            if let Some(at) = api.packed_at()
+                && let (Some(kernel), Some(list), Some(array)) = (args.first(), args.get(at), outs.get(at))
+            {
+                self.check_packed((*kernel, *list), array, None);
+            }
             if api.returns != Returns::Text {
                 // What it is told to call later may give back what it is told to hand over.
-                let calls = outs.iter().any(|out| matches!(out.val.kind, Kind::Function(..) | Kind::Closure(_)));
+                let function = |ty: &Ty| matches!(ty, Ty::Function);
+                let calls = outs.iter().any(|out| {
+                    matches!(out.val.kind, Kind::Function(..) | Kind::Closure(_))
+                        || function(out.ty.value())
+                        || out.ty.pointee().is_some_and(function)
+                });
                 for out in &outs {
                     self.memory.reached_by_device(&out.val, false);
                     self.written_by_library(out);
@@ -75,6 +86,7 @@ impl<'p> Walker<'p> {
                 for rest in args.iter().filter(|arg| **arg != pointer) {
                     self.eval(*rest);
                 }
+                self.frees_early(call, pointer, &out, args);
                 self.free_value(call.id, call.name, pointer, &out);
             }
             Effect::Copies { .. } | Effect::CopiesSymbol { .. } | Effect::CopiesDescribed(..) | Effect::Sets { .. } => {
@@ -109,7 +121,8 @@ impl<'p> Walker<'p> {
                 let Some(target) = at(out) else { return false };
                 self.create_handle(call.id, call.api, call.name, target);
                 for rest in args.iter().filter(|arg| **arg != target) {
-                    self.eval(*rest);
+                    let rest = self.eval(*rest);
+                    self.is_read(&rest);
                 }
             }
             Effect::Destroys(_, handle) => {
@@ -123,6 +136,11 @@ impl<'p> Walker<'p> {
             Effect::Captures => {
                 self.capturing = true;
                 self.leave_trace();
+                self.begins_capture(call, args);
+                return false;
+            }
+            Effect::Captured => {
+                self.ends_capture();
                 return false;
             }
             _ => return false,
@@ -137,6 +155,7 @@ impl<'p> Walker<'p> {
         for object in pointers {
             self.memory.forget(object, &root());
         }
+        self.is_read(out);
     }
 
     /// Stores through a pointer argument.

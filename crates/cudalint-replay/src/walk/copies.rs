@@ -77,6 +77,7 @@ impl<'p> Walker<'p> {
             Direction::DeviceToDevice => (CopyKind::DeviceToDevice, Some(self.span_of_name(call))),
         };
         self.shown_to_device(&from);
+        self.is_read(&from);
         if !self.wants(call.id) {
             self.contents_change(&to);
             return true;
@@ -86,6 +87,7 @@ impl<'p> Walker<'p> {
         let (bytes, in_one_piece) =
             (moved.bytes.clone(), moved.rows.as_ref().is_none_or(|rows| rows.touch(0) && rows.touch(1)));
         self.copied(call, sides, moved, kind, &to);
+        self.starts_copy(call, [Some(&to), Some(&from)], &bytes);
         if in_one_piece {
             self.held_after_copy(before, &to, &from, &bytes);
         } else {
@@ -158,6 +160,9 @@ impl<'p> Walker<'p> {
         (kind, kind_span): (CopyKind, Option<Span>),
         to: &Out,
     ) {
+        if let Pointer::Into { buffer, .. } = &source.pointer {
+            self.is_read_from(crate::host::ObjId(buffer.id.0));
+        }
         let count = self.shape_for(moved.count, &[&destination, &source]);
         let event = EventKind::Copy {
             api: Name::from(call.name),
@@ -228,6 +233,7 @@ impl<'p> Walker<'p> {
             element_name: self.type_name(&element),
         };
         self.shown_to_device(&out);
+        self.is_read(&out);
         let host = self.argument(other, &out);
         let kind = match outs.get(1) {
             Some(kind) => direction(&kind.val),
@@ -272,6 +278,7 @@ impl<'p> Walker<'p> {
         };
         let span = self.span(call.id);
         self.emit(event, span, &[moved.count]);
+        self.starts_copy(call, [Some(&to), None], &moved.bytes);
         let before = self.held_before(&to);
         self.contents_change(&to);
         if in_one_piece {

@@ -30,8 +30,12 @@ impl<'p> Walker<'p> {
             self.bind_entry_parameter(function, LocalId(index));
         }
         self.run_member_inits(function);
-        if self.block(body) == Flow::Next {
+        let flow = self.block(body);
+        if flow == Flow::Next {
             self.function_ends(function);
+        }
+        if matches!(flow, Flow::Next | Flow::Return) {
+            self.tell_unread();
         }
         self.frames.clear();
         self.pendings.clear();

@@ -204,13 +204,22 @@ impl Walker<'_> {
             self.held_access = Some((whole, pointer, out.clone()));
             return;
         }
-        if !self.is_reporting() || self.may_run_on_device() || proxy || !self.surely_device(&out.val) {
+        self.touches(whole, pointer, out, write);
+        let seen = self.surely_device(&out.val) || self.is_freed_by_cuda(&out.val);
+        if !seen || !self.is_reporting() || self.may_run_on_device() || proxy {
             return;
         }
         let mut argument = self.argument(pointer, out);
         argument.pointer = self.pointer(&out.val);
         let span = self.span(whole);
         self.emit(EventKind::HostAccess { argument, write }, span, &[]);
+    }
+
+    /// Whether a pointer leads to memory of CUDA that has surely been given back.
+    fn is_freed_by_cuda(&self, val: &Val) -> bool {
+        let Kind::Ptr(pointer) = &val.kind else { return false };
+        let object = self.memory.get(pointer.obj);
+        object.freed == Freed::Yes && object.info.origin.api().is_some_and(|api| api.is_cuda_host())
     }
 
     /// Whether the walk began in a function of both sides: no host code in sight calls it.

@@ -59,13 +59,16 @@ impl Walker<'_> {
                 let banned = self.path.excluded().len();
                 let aside = self.memory.step_aside();
                 self.failed += 1;
+                let timeline = std::mem::take(&mut self.timeline);
                 if taken {
                     self.alternative(mark, otherwise);
                     self.leave_aside(aside, before, banned);
+                    self.timeline = timeline;
                     then(self)
                 } else {
                     self.alternative(mark, then);
                     self.leave_aside(aside, before, banned);
+                    self.timeline = timeline;
                     otherwise(self)
                 }
             }
@@ -75,18 +78,22 @@ impl Walker<'_> {
                 self.path.exclude(&why);
                 // Whether anybody gets to the other side is open.
                 self.undecide(1);
+                let begun = self.begun();
                 let (default, other);
                 if taken {
                     other = self.alternative(mark, otherwise);
+                    self.forget_begun(begun);
                     self.path.readmit(banned);
                     self.undecide(-1);
                     default = self.alternative(mark, then);
                 } else {
                     other = self.alternative(mark, then);
+                    self.forget_begun(begun);
                     self.path.readmit(banned);
                     self.undecide(-1);
                     default = self.alternative(mark, otherwise);
                 }
+                self.forget_begun(begun);
                 if self.is_dead(&default.flow) && !self.is_dead(&other.flow) {
                     // The program only goes on where the assumption does not hold.
                     let end = default.last_pending.min(self.pendings.len());
@@ -125,10 +132,13 @@ impl Walker<'_> {
         let banned = self.path.excluded().len();
         self.undecide(1);
         self.has_thrown();
+        let begun = self.begun();
         let first = self.alternative(mark, then);
+        self.forget_begun(begun);
         let thrown = self.has_thrown();
         self.path.readmit(banned);
         let second = self.alternative(mark, otherwise);
+        self.forget_begun(begun);
         let thrown = [thrown, self.has_thrown()];
         self.path.readmit(banned);
         // Where one side has left, the other goes on under the condition; where it has thrown, as far as the `try` goes.

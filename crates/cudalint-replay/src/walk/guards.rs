@@ -33,11 +33,25 @@ impl Walker<'_> {
 
     /// A variable of this type lives from here on.
     pub fn begin_guard(&mut self, id: LocalId, ty: &Ty) {
+        if self.ends_on_device(ty) {
+            self.guards_device();
+        }
         if self.guard(ty).is_some()
             && let Some(frame) = self.frames.last_mut()
         {
             frame.guards.push(id);
         }
+    }
+
+    /// Whether the destructor of a type has to do with the device, so that it may wait.
+    fn ends_on_device(&self, ty: &Ty) -> bool {
+        let Ty::Record(entry, _) = ty.value() else { return false };
+        let Some(record) = self.project.record_at(*entry) else { return true };
+        record.methods.iter().any(|id| {
+            let method = self.project.function_at(entry.module, *id);
+            method.is_some_and(|method| method.role == FunctionRole::Destructor)
+                && self.scan.traits.of(entry.module, *id).gpu
+        })
     }
 
     /// How many variables wait for their destructors.

@@ -47,6 +47,8 @@ impl<'p> Walker<'p> {
             let span = self.span(id);
             self.emit(EventKind::Launch(Box::new(fact)), span, &mentioned);
         }
+        self.starts_kernel(id, launch, kernel, &args);
+        self.computes(id, launch.kernel, kernel, &args);
         // The kernel may write what it is given, the host's view of managed and pinned memory included.
         for (index, (_, out)) in args.iter().enumerate() {
             let read_only = self.reads_only(kernel, index);
@@ -207,6 +209,7 @@ impl<'p> Walker<'p> {
         let mut args = Vec::new();
         if let Kind::Ptr(array) = &out.val.kind {
             let array = array.clone();
+            self.check_packed((launch.kernel, list), &out, kernel);
             for index in 0..64 {
                 let path = crate::memory::extend(&array.path, Key::At(8 * index));
                 let cell = self.memory.load(&Place::Cell(array.obj, path));

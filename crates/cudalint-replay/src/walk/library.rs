@@ -30,7 +30,14 @@ impl<'p> Walker<'p> {
             return None;
         }
         let api = ApiId::named(name).filter(|api| !api.is_cuda_host());
+        if path.segments.len() > 2 && name == "now" && args.is_empty() {
+            self.looks_at_clock(id);
+            return Some(Out::unknown());
+        }
         if let Some(api) = api {
+            if api.is_clock() && !qualified {
+                self.looks_at_clock(id);
+            }
             if api.ends() {
                 self.arguments(args);
                 self.ended = true;
@@ -170,6 +177,9 @@ impl<'p> Walker<'p> {
             _ if qualified => {
                 // Algorithms work on what their iterators lead to, and on what they take by reference.
                 let outs = self.arguments_of(None, args);
+                if path.segments[0] != "std" {
+                    self.may_wait();
+                }
                 let keeps = path.segments[0] == "std" || name.starts_with("make_");
                 for (out, expr) in outs.iter().zip(args) {
                     self.written_by_library(out);

@@ -103,10 +103,13 @@ impl Walker<'_> {
             return;
         }
         let returned = self.frames.last().and_then(|frame| frame.returned.clone());
-        let last = self.function().and_then(|function| function.body.as_ref()?.last());
+        let function = self.function();
+        let last = function.and_then(|function| function.body.as_ref()?.last());
+        let ty = function.map_or(Ty::Unknown, |function| self.resolve(function.returns));
+        let zero_fails = matches!(ty.value(), Ty::Bool | Ty::Pointer(_));
         let fails = returned.as_ref().is_some_and(|out| match &out.val.kind {
             Kind::Null => true,
-            _ => out.val.known().is_some_and(|value| (value == 0) == matches!(out.ty.value(), Ty::Bool | Ty::Pointer(_))),
+            _ => out.val.known().is_some_and(|value| (value == 0) == zero_fails),
         });
         let at = if last == Some(&id) { LostAt::End } else { LostAt::Return { fails } };
         let end = self.module().stmts.get(id).map(|stmt| stmt.span).unwrap_or_default();
@@ -115,7 +118,8 @@ impl Walker<'_> {
 
     /// Tells what is lost of the objects from `first` on, whose variables end here.
     pub(super) fn tell_lost(&mut self, first: u32, at: LostAt, end: Span, returned: Option<&Out>) {
-        if self.elided || !self.is_reporting() || !self.may_be_lost(first) {
+        // Behind a call that does not return nothing happens.
+        if self.elided || self.ended || !self.is_reporting() || !self.may_be_lost(first) {
             return;
         }
         let reached = self.reached_from_before(first, returned);

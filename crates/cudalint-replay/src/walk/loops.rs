@@ -168,7 +168,7 @@ impl<'p> Walker<'p> {
         if let Some(frame) = self.frames.last_mut() {
             frame.first_rounds.push(written);
         }
-        let mark = self.memory.mark();
+        let (mark, begun) = (self.memory.mark(), self.begun());
         let first = self.alternative(mark, |w| {
             let inside = w.pendings.len();
             let flow = w.loop_round(rounds);
@@ -180,6 +180,7 @@ impl<'p> Walker<'p> {
             frame.first_rounds.pop();
         }
         self.loops_inside -= 1;
+        self.forget_begun(begun);
         let none = self.alternative(mark, |_| Flow::Next);
         self.settle(mark, [none, first], &JoinRule::Either);
         if self.budget.stopped.is_some() {
@@ -268,6 +269,7 @@ impl<'p> Walker<'p> {
         }
         self.iterations_left -= 1;
         let (mark, waiting, banned) = (self.memory.mark(), self.pendings.len(), self.path.excluded().len());
+        let begun = self.begun();
         self.alternative(mark, |w| {
             if let Some(place) = w.eval(last.counter).place {
                 w.memory.store(&place, last.value.clone());
@@ -277,6 +279,7 @@ impl<'p> Walker<'p> {
             let (_, _) = w.collect(inside, false, |f| matches!(f, Flow::Continue | Flow::Break));
             flow
         });
+        self.forget_begun(begun);
         self.pendings.truncate(waiting);
         self.path.readmit(banned);
     }
@@ -334,7 +337,7 @@ impl<'p> Walker<'p> {
                 return Flow::Stop;
             }
         }
-        let mark = self.memory.mark();
+        let (mark, begun) = (self.memory.mark(), self.begun());
         let round = self.alternative(mark, |w| {
             // Paths of iterations that were run one by one wait outside.
             let inside = w.pendings.len();
@@ -343,6 +346,7 @@ impl<'p> Walker<'p> {
             let (reached, _) = w.collect(inside, reached, |f| matches!(f, Flow::Continue | Flow::Break));
             if reached { Flow::Next } else { flow }
         });
+        self.forget_begun(begun);
         let none = self.alternative(mark, |_| Flow::Next);
         let flow = self.settle(mark, [none, round], &JoinRule::Either);
         self.collect(base, true, |f| matches!(f, Flow::Continue | Flow::Break));

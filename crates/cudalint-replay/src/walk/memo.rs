@@ -175,6 +175,9 @@ impl Walker<'_> {
             self.atoms.size_of(name);
         }
         self.atoms.skip(walked.atoms);
+        if walked.asked != crate::memory::Asked::default() {
+            self.anything_happens();
+        }
         self.memory.asked = self.memory.asked.with(walked.asked);
         self.memory.aside = self.memory.aside.with(walked.asked_aside);
         self.visited.extend(walked.entered.iter().filter(|(.., ended)| *ended).map(|(m, f, _)| (*m, *f)));

@@ -379,7 +379,9 @@ impl<'p> Walker<'p> {
                 if let (Some(Some(label)), true) = (labels[start], alone) {
                     self.learn_case(&out.val.quantity(), label, true);
                 }
+                let begun = self.begun();
                 alternatives.push(self.alternative(mark, |w| w.cases(&cases[start..])));
+                self.forget_begun(begun);
                 self.path.unlearn(conditions);
                 self.path.readmit(banned);
             }
@@ -408,6 +410,13 @@ impl<'p> Walker<'p> {
     }
 
     fn try_block(&mut self, body: &'p Block, handlers: &'p [Block]) -> Flow {
+        let begun = self.begun();
+        let flow = self.try_handlers(body, handlers);
+        self.forget_begun(begun);
+        flow
+    }
+
+    fn try_handlers(&mut self, body: &'p Block, handlers: &'p [Block]) -> Flow {
         let mark = self.memory.mark();
         if let Some(frame) = self.frames.last_mut() {
             frame.tries.push(0);
@@ -466,6 +475,7 @@ impl<'p> Walker<'p> {
     /// Code is missing here: the names it mentions may have been given any value.
     fn elide(&mut self, names: &[Name]) {
         self.elided = true;
+        self.timeline.results.clear();
         self.leave_trace();
         let objects: Vec<ObjId> = self
             .frames

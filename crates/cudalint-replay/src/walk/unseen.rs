@@ -73,6 +73,7 @@ impl<'p> Walker<'p> {
     /// A call of code that is not walked: it may write all that it can reach. `declared` tells by which types it takes
     /// its arguments.
     pub fn unknown_call(&mut self, exprs: &[ExprId], outs: &[Out], declared: Option<(ModuleId, &'p Function)>) -> Out {
+        self.anything_happens();
         // Code out of sight that is given a comparison may be a check.
         for expr in exprs {
             if matches!(
@@ -163,6 +164,7 @@ impl<'p> Walker<'p> {
 
     /// An object is made of these arguments by a constructor that is not followed: it may keep references to them.
     pub(super) fn kept_by_object(&mut self, ty: &Ty, exprs: &[ExprId], outs: &[Out]) {
+        self.anything_happens();
         for (index, out) in outs.iter().enumerate() {
             self.hand_out(out);
             if let (Some(expr), Some(place)) = (exprs.get(index), &out.place)

@@ -4,6 +4,7 @@ use super::caches::Caches;
 use super::lifetimes::Lifetimes;
 use super::out::Out;
 use super::recorded::Recording;
+use super::timeline::Timeline;
 use crate::facts::{MemorySpace, Origin, Question, Site};
 use crate::host::{self, Budget, Common, Flow, ObjId, Paths, ProjectScan, ReplayOptions, Store};
 use crate::memory::{Freed, Memory, Object, ObjectInfo, Place};
@@ -115,6 +116,8 @@ pub(crate) struct Walker<'p> {
     pub(super) recording: Recording,
     /// Memory and handles that functions of CUDA have made.
     pub(super) lifetimes: Lifetimes,
+    /// Work that has been started and not been waited for.
+    pub(super) timeline: Timeline,
 }
 
 impl<'p> Walker<'p> {
@@ -145,6 +148,7 @@ impl<'p> Walker<'p> {
             making: Making::default(),
             recording: Recording::default(),
             lifetimes: Lifetimes::default(),
+            timeline: Timeline::default(),
         }
     }
 

@@ -188,8 +188,7 @@ impl fmt::Display for Shown<'_> {
                     .collect();
                 write!(f, "launch <<<{grid}, {block}, {}>>>({})", launch.shared, arguments.join(", "))
             }
-            EventKind::HostAccess { .. } => write!(f, "access of the host"),
-            EventKind::Lost(_) => write!(f, "loss"),
+            _ => write!(f, "no call"),
         }
     }
 }

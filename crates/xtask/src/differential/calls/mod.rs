@@ -99,7 +99,7 @@ pub fn compare<'e>(events: impl IntoIterator<Item = &'e Event>, run: &Run<'_>) -
     // The number of the last call of each place that an event was found to be: events of different places have no order.
     let mut reached: BTreeMap<Place, usize> = BTreeMap::new();
     for (at, event) in &events {
-        if matches!(event.kind, EventKind::HostAccess { .. } | EventKind::Lost(_)) || !run.is_fact(&event.assumptions) {
+        if kind_of_event(&event.kind).is_empty() || !run.is_fact(&event.assumptions) {
             continue;
         }
         let calls = calls_at(run, &places, *at, event);
@@ -194,7 +194,13 @@ const fn kind_of_event(event: &EventKind) -> &'static str {
         EventKind::Copy { .. } => "copy",
         EventKind::Set { .. } => "set",
         EventKind::Launch(_) => "launch",
-        EventKind::HostAccess { .. } => "access",
-        EventKind::Lost(_) => "loss",
+        // None of these is a call.
+        EventKind::HostAccess { .. }
+        | EventKind::Lost(_)
+        | EventKind::Early(_)
+        | EventKind::Timed(_)
+        | EventKind::Captured(_)
+        | EventKind::Packed(_)
+        | EventKind::Unread(_) => "",
     }
 }

@@ -1,0 +1,116 @@
+//! What the host does while work that it has started may still go on.
+
+use super::{PointerArgument, Site};
+use cudalint_program::Name;
+use cudalint_program::ir::{FunctionId, ModuleId};
+
+/// Memory is touched or given back before anything has waited for the work that uses it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EarlyFact {
+    /// The pointer.
+    pub argument: PointerArgument,
+    /// What is done with it.
+    pub early: Early,
+    /// What may still go on.
+    pub what: Started,
+    /// Where it was started.
+    pub started: Site,
+    /// Whether it writes the memory: of a kernel, whether it may.
+    pub writes: bool,
+}
+
+/// What is done too early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Early {
+    /// The host reads.
+    Read,
+    /// The host writes.
+    Write,
+    /// The memory is given back, in the order of another stream.
+    Free,
+}
+
+/// Work that goes on when the call that starts it returns.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Started {
+    /// A copy or a set.
+    Copy {
+        /// The function called.
+        api: Name,
+    },
+    /// A kernel.
+    Kernel {
+        /// As it is written.
+        name: String,
+        /// The kernel, where it is in sight.
+        kernel: Option<(ModuleId, FunctionId)>,
+        /// Which of its parameters leads to the memory, counted from 0.
+        parameter: u32,
+    },
+}
+
+/// The host looks at a clock around a launch that nothing has waited for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimedFact {
+    /// The look before.
+    pub first: Site,
+    /// The launch.
+    pub launch: Site,
+    /// The kernel, as it is written.
+    pub kernel: String,
+}
+
+/// A call that is not allowed while a stream records its work.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaptureFact {
+    /// The function called.
+    pub api: Name,
+    /// Where the recording began.
+    pub begun: Site,
+}
+
+/// What is wrong with an array of addresses of a kernel's parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PackedFact {
+    /// The array, as it is written.
+    pub text: String,
+    /// The kernel, as it is written.
+    pub kernel: String,
+    /// What is wrong.
+    pub fault: PackedFault,
+}
+
+/// What can be wrong with such an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PackedFault {
+    /// An entry is an address of the device, and leads to no parameter.
+    Device {
+        /// Which entry, counted from 0.
+        index: u32,
+        /// What the address is called.
+        name: Name,
+    },
+    /// An entry is a number.
+    Number {
+        /// Which entry, counted from 0.
+        index: u32,
+    },
+    /// It is too short for the kernel.
+    TooFew {
+        /// Entries.
+        has: u32,
+        /// Parameters of the kernel.
+        wants: u32,
+    },
+}
+
+/// A launch of whose results nobody reads anything: all that it may write has been freed by the end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnreadFact {
+    /// The kernel, as it is written.
+    pub kernel: String,
+    /// What it may write, by name.
+    pub written: Vec<Name>,
+    /// Whether the program takes times, so that the launch may be there for its own sake.
+    pub timed: bool,
+}

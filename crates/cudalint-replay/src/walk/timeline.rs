@@ -1,0 +1,457 @@
+//! Work that the host has started and not waited for, in the order in which it happens on a path.
+//!
+//! Whatever may wait makes it done: the walk knows of work only what nothing between has waited for. Calls of code out of sight
+//! wait, and so does what happens on either side of a condition that nothing decides; work that was started there is forgotten
+//! behind it.
+
+use super::apis::Called;
+use super::results::Results;
+use super::{Frame, Out, Walker};
+use crate::facts::{
+    CaptureFact, Early, EarlyFact, EventKind, MemorySpace, PackedFact, PackedFault, PointerArgument, Site, Started,
+    TimedFact,
+};
+use crate::host::ObjId;
+use crate::memory::{Freed, Key, Place};
+use crate::quantity::Quantity;
+use crate::value::{Kind, Ptr, Val};
+use cudalint_program::Name;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{Effect, ErrorRole, Space, Work as Waited};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, ModuleId};
+use cudalint_program::types::Ty;
+
+/// Most pieces of work that are remembered.
+const MAX_WORK: usize = 64;
+/// Most parameters of a kernel that are looked at.
+const MAX_PARAMETERS: u32 = 64;
+
+/// A stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Queue {
+    /// The one that every program has.
+    Default,
+    /// One that the program has created.
+    Made(ObjId),
+    Unknown,
+}
+
+/// One object that work reads or writes.
+#[derive(Clone, Debug)]
+struct Work {
+    /// Later work has a higher number.
+    number: u32,
+    object: ObjId,
+    /// From where on, and how many bytes; all of it where that is not known of a kernel.
+    part: Option<(Quantity, Quantity)>,
+    what: Started,
+    site: Site,
+    writes: bool,
+    queue: Queue,
+}
+
+/// A look at a clock of the host.
+#[derive(Clone, Debug)]
+struct Clock {
+    number: u32,
+    site: Site,
+    /// The first launch since that nothing has waited for.
+    launched: Option<(u32, Site, String)>,
+}
+
+/// A stream whose work is recorded.
+#[derive(Clone, Copy, Debug)]
+struct Capture {
+    site: Site,
+    queue: Queue,
+    /// Whether calls that may be unsafe are allowed all the same.
+    relaxed: bool,
+}
+
+/// What has been started on a path.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Timeline {
+    work: Vec<Work>,
+    /// How much has been numbered.
+    count: u32,
+    /// Streams wait for each other's events: to wait for one is to wait for others.
+    linked: bool,
+    /// A variable lives whose destructor may wait.
+    guarded: bool,
+    clock: Option<Clock>,
+    /// Where in the log a measured launch stands that was not waited for, for the case that a wait is measured, too.
+    timed: Option<usize>,
+    capture: Option<Capture>,
+    /// Launches of whose results nothing has been read.
+    pub results: Vec<Results>,
+    /// Whether the program looks at a clock, or has events record the time.
+    pub timed_at_all: bool,
+}
+
+/// How much has been started.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begun {
+    count: u32,
+    capture: Option<Site>,
+}
+
+impl Walker<'_> {
+    /// All that was started may be done.
+    pub(super) fn may_wait(&mut self) {
+        self.timeline.work.clear();
+        if let Some(clock) = &mut self.timeline.clock {
+            clock.launched = None;
+        }
+    }
+
+    /// Code out of sight runs: it may wait, and end a recording.
+    pub(super) fn anything_happens(&mut self) {
+        self.may_wait();
+        self.timeline.capture = None;
+    }
+
+    /// How much has been started before the sides of a condition.
+    pub(super) fn begun(&self) -> Begun {
+        Begun { count: self.timeline.count, capture: self.timeline.capture.map(|capture| capture.site) }
+    }
+
+    /// What was started on one side is not known on the other, nor behind both.
+    pub(super) fn forget_begun(&mut self, before: Begun) {
+        let timeline = &mut self.timeline;
+        if timeline.capture.map(|capture| capture.site) != before.capture {
+            timeline.capture = None;
+        }
+        if timeline.count == before.count {
+            return;
+        }
+        timeline.work.retain(|work| work.number < before.count);
+        timeline.clock = timeline.clock.take().filter(|clock| clock.number < before.count);
+        if let Some(clock) = &mut timeline.clock {
+            clock.launched = clock.launched.take().filter(|(number, ..)| *number < before.count);
+        }
+    }
+
+    const fn number(&mut self) -> u32 {
+        self.timeline.count += 1;
+        self.timeline.count - 1
+    }
+
+    /// A variable comes into being whose destructor does something with the device.
+    pub(super) const fn guards_device(&mut self) {
+        self.timeline.guarded = true;
+    }
+
+    /// The stream that a call is given.
+    fn queue_of(&mut self, api: ApiId, args: &[ExprId]) -> Queue {
+        let at = api.params.iter().position(|param| ["stream", "hStream"].contains(param));
+        match at.map(|at| args.get(at)) {
+            Some(Some(stream)) => self.queue(*stream),
+            Some(None) => Queue::Default,
+            None => Queue::Unknown,
+        }
+    }
+
+    fn queue(&mut self, stream: ExprId) -> Queue {
+        let plain = self.without_casts(stream);
+        let named = matches!(
+            self.kind(plain),
+            Some(Expr::Local(_) | Expr::Index { .. } | Expr::Member { .. } | Expr::Int { .. } | Expr::Null)
+        );
+        if !named {
+            return Queue::Unknown;
+        }
+        let out = self.eval(plain);
+        match &out.val.kind {
+            Kind::Null => Queue::Default,
+            Kind::Int(_) if out.val.known() == Some(0) => Queue::Default,
+            Kind::Ptr(pointer) => Queue::Made(pointer.obj),
+            _ => Queue::Unknown,
+        }
+    }
+
+    /// What a call of CUDA means for work that was started before it.
+    pub(super) fn ordered_by(&mut self, call: Called<'_>, args: &[ExprId]) {
+        if self.timeline.capture.is_some() {
+            self.checks_capture(call, args);
+        }
+        self.timeline.timed_at_all |= call.api.section == "Event Management";
+        if self.timeline.work.is_empty() && self.timeline.clock.is_none() {
+            return;
+        }
+        let mut waits = false;
+        for effect in call.api.effects {
+            match effect {
+                Effect::Waits(Waited::Stream(stream)) => {
+                    let queue = stream.of(args).map_or(Queue::Unknown, |stream| self.queue(stream));
+                    let apart = |other: Queue| match (queue, other) {
+                        (Queue::Made(one), Queue::Made(other)) => one != other,
+                        (Queue::Made(_), Queue::Default) => true,
+                        _ => false,
+                    };
+                    let linked = self.timeline.linked;
+                    self.timeline.work.retain(|work| !linked && apart(work.queue));
+                    if let Some(clock) = &mut self.timeline.clock {
+                        clock.launched = None;
+                    }
+                    return;
+                }
+                Effect::Orders { .. } => {
+                    self.timeline.linked = true;
+                    waits = true;
+                }
+                Effect::Waits(_) | Effect::Polls(_) => waits = true,
+                _ => {}
+            }
+        }
+        let passes = call.api.is_asynchronous()
+            || call.api.launches().is_some()
+            || call.api.role == ErrorRole::Launches
+            || call.api.is_last_error()
+            || ["Error Handling", "Event Management", "Stream Management", "Device Management"]
+                .contains(&call.api.section);
+        if waits || !passes {
+            self.may_wait();
+        }
+    }
+
+    fn remember(&mut self, work: Work) {
+        if self.is_reporting() && !self.timeline.guarded && self.timeline.work.len() < MAX_WORK {
+            self.timeline.work.push(work);
+        }
+    }
+
+    /// A copy or a set is started that may return before it is done.
+    pub(super) fn starts_copy(&mut self, call: Called<'_>, sides: [Option<&Out>; 2], bytes: &Val) {
+        if !call.api.is_asynchronous() || !self.is_reporting() {
+            return;
+        }
+        let Some(Expr::Call { args, .. }) = self.kind(call.id) else { return };
+        let queue = self.queue_of(call.api, args);
+        let site = self.expr_site(call.id);
+        for (side, writes) in sides.into_iter().zip([true, false]) {
+            let Some(Kind::Ptr(pointer)) = side.map(|side| &side.val.kind) else { continue };
+            let offset = self.whole_offset(pointer);
+            let (object, part) = (pointer.obj, Some((offset, bytes.quantity())));
+            let what = Started::Copy { api: Name::from(call.name) };
+            let number = self.number();
+            self.remember(Work { number, object, part, what, site, writes, queue });
+        }
+    }
+
+    /// A kernel is started.
+    pub(super) fn starts_kernel(
+        &mut self,
+        id: ExprId,
+        launch: &LaunchExpr,
+        kernel: Option<(ModuleId, FunctionId)>,
+        args: &[(ExprId, Out)],
+    ) {
+        if !self.is_reporting() {
+            return;
+        }
+        let (site, name, number) = (self.expr_site(id), self.text(launch.kernel), self.number());
+        if let Some(clock) = &mut self.timeline.clock
+            && clock.launched.is_none()
+        {
+            clock.launched = Some((number, site, name.clone()));
+        }
+        let queue = match launch.config.get(3) {
+            Some(stream) if launch.chevron => self.queue(*stream),
+            None if launch.chevron => Queue::Default,
+            _ => Queue::Unknown,
+        };
+        for (index, (_, out)) in args.iter().enumerate() {
+            if let Kind::Ptr(Ptr { obj: object, .. }) = &out.val.kind {
+                let writes = !self.reads_only(kernel, index);
+                let what = Started::Kernel { name: name.clone(), kernel, parameter: index as u32 };
+                self.remember(Work { number, object: *object, part: None, what, site, writes, queue });
+            }
+        }
+    }
+
+    /// The host touches what a pointer leads to, which work that was started may still do.
+    pub(super) fn touches(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool) {
+        let Kind::Ptr(Ptr { obj, .. }) = &out.val.kind else { return };
+        let obj = *obj;
+        let Some(at) = self.timeline.work.iter().position(|work| work.object == obj && (work.writes || write)) else {
+            return;
+        };
+        if !self.is_reporting() || self.memory.get(obj).freed != Freed::No {
+            return;
+        }
+        let argument = PointerArgument { pointer: self.pointer(&out.val), ..self.argument(pointer, out) };
+        let work = self.timeline.work.remove(at);
+        if !self.meets(&work, &argument) {
+            return;
+        }
+        let early = if write { Early::Write } else { Early::Read };
+        let span = self.span(whole);
+        let fact = EarlyFact { argument, early, what: work.what, started: work.site, writes: work.writes };
+        self.emit(EventKind::Early(Box::new(fact)), span, &[]);
+    }
+
+    /// Whether an access surely meets a piece of work: the work takes the whole object, or begins where the access does.
+    fn meets(&self, work: &Work, argument: &PointerArgument) -> bool {
+        let Some((from, bytes)) = &work.part else { return true };
+        let crate::facts::Pointer::Into { buffer, offset } = &argument.pointer else { return false };
+        let whole = *from == Quantity::Known(0) && bytes.surely_equals(&buffer.bytes.quantity);
+        let inside = match (from, bytes, &offset.quantity) {
+            (Quantity::Known(from), Quantity::Known(bytes), Quantity::Known(at)) => {
+                (*from..from.saturating_add(*bytes)).contains(at)
+            }
+            (from, _, at) => *bytes != Quantity::Known(0) && from.surely_equals(at),
+        };
+        whole || inside
+    }
+
+    /// Memory is given back in the order of a stream, while work of another may still use it.
+    pub(super) fn frees_early(&mut self, call: Called<'_>, pointer: ExprId, out: &Out, args: &[ExprId]) {
+        let Kind::Ptr(Ptr { obj, .. }) = &out.val.kind else { return };
+        if !call.api.is_asynchronous() || self.timeline.work.is_empty() || !self.is_reporting() {
+            return;
+        }
+        let obj = *obj;
+        let queue = self.queue_of(call.api, args);
+        let apart = |work: &Work| match (work.queue, queue) {
+            (Queue::Made(one), Queue::Made(other)) => work.object == obj && one != other,
+            _ => false,
+        };
+        let Some(work) = self.timeline.work.iter().find(|work| apart(work)).cloned() else { return };
+        if self.timeline.linked || self.memory.get(obj).info.space != MemorySpace::Device {
+            return;
+        }
+        let argument = self.argument(pointer, out);
+        let span = self.span(call.id);
+        let fact = EarlyFact { argument, early: Early::Free, what: work.what, started: work.site, writes: work.writes };
+        self.emit(EventKind::Early(Box::new(fact)), span, &[]);
+    }
+
+    /// The host looks at a clock.
+    pub(super) fn looks_at_clock(&mut self, id: ExprId) {
+        if !self.is_reporting() {
+            return;
+        }
+        self.leave_trace();
+        self.timeline.timed_at_all = true;
+        let (site, number) = (self.expr_site(id), self.number());
+        let before = self.timeline.clock.replace(Clock { number, site, launched: None });
+        let measured = before.and_then(|clock| Some((clock.site, clock.launched?)));
+        match (measured, self.timeline.timed.take()) {
+            (Some((first, (_, launch, kernel))), _) => {
+                self.timeline.timed = Some(self.log.events.len());
+                let site = self.called_beside(launch).unwrap_or(site);
+                let path = self.calls("a lambda");
+                self.record_event(EventKind::Timed(Box::new(TimedFact { first, launch, kernel })), site, path);
+            }
+            // The wait is measured as well: the launch alone is what was asked for.
+            (None, Some(at)) => {
+                if matches!(self.log.events.get(at).map(|event| &event.kind), Some(EventKind::Timed(_))) {
+                    self.log.events.remove(at);
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// The call that leads here in the function that a place is in; none where that is the function around.
+    fn called_beside(&self, place: Site) -> Option<Site> {
+        let holds = |frame: &Frame| {
+            let function = frame.function.and_then(|id| self.project.function_at(frame.module, id));
+            function.is_some_and(|function| {
+                let span = function.span;
+                frame.module == place.module && span.start <= place.span.start && place.span.end <= span.end
+            })
+        };
+        let at = self.frames.iter().rposition(holds)?;
+        self.frames.get(at + 1)?.call
+    }
+
+    /// From here on the work of a stream is recorded.
+    pub(super) fn begins_capture(&mut self, call: Called<'_>, args: &[ExprId]) {
+        let queue = self.queue_of(call.api, args);
+        let mode = call.api.params.iter().position(|param| *param == "mode").and_then(|at| args.get(at));
+        let mode = mode.map(|mode| self.eval(*mode).val.known());
+        if self.is_reporting() {
+            // 2 is `cudaStreamCaptureModeRelaxed`.
+            let relaxed = !matches!(mode, Some(Some(0 | 1)));
+            self.timeline.capture = Some(Capture { site: self.expr_site(call.id), queue, relaxed });
+        }
+    }
+
+    /// Work is run again.
+    pub(super) const fn ends_capture(&mut self) {
+        self.timeline.capture = None;
+    }
+
+    /// A call is made while a stream is recorded.
+    fn checks_capture(&mut self, call: Called<'_>, args: &[ExprId]) {
+        let Some(capture) = self.timeline.capture.filter(|_| self.is_reporting()) else { return };
+        let refused = call.api.effects.iter().any(|effect| match effect {
+            Effect::Waits(Waited::Device) => true,
+            Effect::Waits(Waited::Stream(stream)) => {
+                let queue = stream.of(args).map_or(Queue::Unknown, |stream| self.queue(stream));
+                matches!(queue, Queue::Made(_)) && queue == capture.queue
+            }
+            Effect::Waits(Waited::Own) => !capture.relaxed,
+            Effect::Allocates { space: Space::Device | Space::Managed, .. } => {
+                !capture.relaxed && !call.api.is_asynchronous()
+            }
+            _ => false,
+        });
+        if refused {
+            // Only the first is told: the recording is invalid from then on.
+            self.timeline.capture = None;
+            let span = self.span(call.id);
+            let fact = CaptureFact { api: Name::from(call.name), begun: capture.site };
+            self.emit(EventKind::Captured(Box::new(fact)), span, &[]);
+        }
+    }
+
+    /// The array that a launch reads its kernel's parameters from.
+    pub(super) fn check_packed(
+        &mut self,
+        (named, list): (ExprId, ExprId),
+        array: &Out,
+        kernel: Option<(ModuleId, FunctionId)>,
+    ) {
+        let Kind::Ptr(array) = &array.val.kind else { return };
+        if !self.is_reporting() {
+            return;
+        }
+        let count = match self.memory.get(array.obj).info.ty.value() {
+            Ty::Array(_, Quantity::Known(count)) if array.path.is_empty() && array.offset == Quantity::Known(0) => {
+                Some(*count)
+            }
+            _ => None,
+        };
+        let wants = kernel.and_then(|(module, id)| Some(self.project.function_at(module, id)?.param_count));
+        let mut fault = None;
+        for index in 0..wants.unwrap_or(MAX_PARAMETERS).min(MAX_PARAMETERS) {
+            if count.is_some_and(|count| i64::from(index) >= count) {
+                fault = wants.map(|wants| PackedFault::TooFew { has: index, wants });
+                break;
+            }
+            let path = crate::memory::extend(&array.path, Key::At(8 * i64::from(index)));
+            let cell = self.memory.load(&Place::Cell(array.obj, path));
+            match &cell.kind {
+                Kind::Ptr(target) => {
+                    let info = &self.memory.get(target.obj).info;
+                    if info.space == MemorySpace::Device && info.origin.api().is_some_and(|api| api.is_cuda_host()) {
+                        fault = Some(PackedFault::Device { index, name: info.name.clone() });
+                        break;
+                    }
+                }
+                Kind::Int(_) if cell.known().is_some_and(|value| value != 0) => {
+                    fault = Some(PackedFault::Number { index });
+                    break;
+                }
+                _ => {}
+            }
+        }
+        if let Some(fault) = fault {
+            let span = self.span(list);
+            let fact = PackedFact { text: self.text(list), kernel: self.text(named), fault };
+            self.emit(EventKind::Packed(Box::new(fact)), span, &[]);
+        }
+    }
+}
