@@ -54,6 +54,8 @@ mod index_overflow;
 mod kernel_argument_type_mismatch;
 #[path = "../correctness/kernel-called-without-launch.rs"]
 mod kernel_called_without_launch;
+#[path = "../correctness/kernel-name-mismatch.rs"]
+mod kernel_name_mismatch;
 #[path = "../correctness/kernel-params-not-pointers.rs"]
 mod kernel_params_not_pointers;
 #[path = "../correctness/launch-bounds-violated.rs"]
@@ -157,6 +159,7 @@ pub static RULES: &[&Rule] = &[
     &index_overflow::RULE,
     &kernel_argument_type_mismatch::RULE,
     &kernel_called_without_launch::RULE,
+    &kernel_name_mismatch::RULE,
     &kernel_params_not_pointers::RULE,
     &launch_bounds_violated::RULE,
     &launch_exceeds_device_limit::RULE,

@@ -130,6 +130,7 @@ const fn word(kind: Handle) -> &'static str {
         Handle::Stream => "stream",
         Handle::Event => "event",
         Handle::Graph => "graph",
+        Handle::Executable => "executable graph",
         Handle::Module => "module",
         Handle::Context => "context",
         Handle::Texture => "texture object",

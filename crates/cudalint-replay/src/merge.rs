@@ -208,6 +208,7 @@ fn alike(a: &EventKind, b: &EventKind) -> bool {
         (EventKind::Timed(a), EventKind::Timed(b)) => a == b,
         (EventKind::Captured(a), EventKind::Captured(b)) => a == b,
         (EventKind::Packed(a), EventKind::Packed(b)) => a == b,
+        (EventKind::Named(a), EventKind::Named(b)) => a == b,
         (EventKind::Unread(a), EventKind::Unread(b)) => a == b,
         _ => false,
     }
@@ -325,6 +326,7 @@ fn fingerprint(kind: &EventKind) -> String {
         EventKind::Timed(timed) => format!("timed {timed:?}"),
         EventKind::Captured(call) => format!("captured {call:?}"),
         EventKind::Packed(packed) => format!("packed {packed:?}"),
+        EventKind::Named(named) => format!("named {named:?}"),
         EventKind::Unread(unread) => format!("unread {unread:?}"),
         EventKind::HostAccess { argument, write } => format!("access {} {write}", pointer(&argument.pointer)),
     }

@@ -98,6 +98,19 @@ fn what_leaves_sight_may_be_given_back_there() {
 }
 
 #[test]
+fn what_is_made_on_one_path_is_not_there_on_another() {
+    let early = "int f(int n) { if (n) { int *p; cudaMalloc(&p, 8); cudaFree(p); return 1; } return 0; }";
+    assert_eq!(lost(early), [""; 0]);
+    let either = "void make(int **p, int n) { if (n) cudaMallocManaged(p, 8); else cudaMalloc(p, 8); }
+        int *f(int n) { int *p; make(&p, n); return p; }";
+    assert_eq!(lost(either), [""; 0]);
+    let again = "void f() { int *p; if (cudaMalloc(&p, 8) != cudaSuccess) cudaMalloc(&p, 8); cudaFree(p); }";
+    assert_eq!(lost(again), [""; 0]);
+    let inside = "int f(int n) { if (n) { int *p; cudaMalloc(&p, 8); cudaMemset(p, 0, 8); return 0; } return 0; }";
+    assert_eq!(lost(inside), ["p at return, 0 freed"]);
+}
+
+#[test]
 fn a_callee_may_hand_what_it_makes_to_its_caller() {
     let made = "int *make() { int *p; cudaMalloc(&p, 8); return p; } void f() { int *q = make(); }";
     assert_eq!(lost(made), ["p at end, 0 freed"]);

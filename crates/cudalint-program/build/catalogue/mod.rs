@@ -304,6 +304,9 @@ impl Row {
             }
             "finds-symbol" => format!("FindsSymbol({})", arg(0)?),
             "captures" => "Captures".to_owned(),
+            "compiles" => format!("Compiles({})", arg(0)?),
+            "adds-name" => format!("AddsName {{ program: {}, name: {} }}", arg(0)?, arg(1)?),
+            "asks-name" => format!("AsksName {{ program: {}, name: {} }}", arg(0)?, arg(1)?),
             "captured" => "Captured".to_owned(),
             "resets" => "Resets".to_owned(),
             "orders" => format!("Orders {{ stream: {}, event: {} }}", arg(0)?, arg(1)?),

@@ -242,6 +242,7 @@ pub enum Handle {
     Stream,
     Event,
     Graph,
+    Executable,
     Module,
     Context,
     Texture,
@@ -572,6 +573,22 @@ pub enum Effect {
     },
     /// From here on, work is recorded instead of run.
     Captures,
+    /// A program is compiled at run time.
+    Compiles(Arg),
+    /// A program is asked to keep the name of a kernel, before it is compiled.
+    AddsName {
+        /// The program.
+        program: Arg,
+        /// The name.
+        name: Arg,
+    },
+    /// A program is asked what the name of a kernel has become.
+    AsksName {
+        /// The program.
+        program: Arg,
+        /// The name.
+        name: Arg,
+    },
     /// No work is recorded any more.
     Captured,
     /// The host waits.

@@ -195,6 +195,11 @@ impl Function {
         self.effects.iter().any(|effect| matches!(effect, Effect::Creates(made, _) if *made == kind))
     }
 
+    /// Whether it makes a handle.
+    pub fn makes_handle(&self) -> bool {
+        self.effects.iter().any(|effect| matches!(effect, Effect::Creates(..)))
+    }
+
     /// Whether it gives back a handle of this kind.
     pub fn destroys(&self, kind: Handle) -> bool {
         self.effects.iter().any(|effect| matches!(effect, Effect::Destroys(made, _) if *made == kind))

@@ -371,6 +371,7 @@ fn kind(kind: &EventKind) -> String {
         EventKind::Timed(timed) => format!("clock behind {} that nothing has waited for", timed.kernel),
         EventKind::Captured(call) => format!("{} while a stream is recorded", call.api),
         EventKind::Unread(unread) => format!("nothing is read of what {} writes: {:?}", unread.kernel, unread.written),
+        EventKind::Named(named) => format!("{} of \"{}\": {:?}", named.api, named.text, named.fault),
         EventKind::Packed(packed) => {
             format!("parameters of {} in `{}`: {:?}", packed.kernel, packed.text, packed.fault)
         }

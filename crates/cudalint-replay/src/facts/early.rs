@@ -114,3 +114,26 @@ pub struct UnreadFact {
     /// Whether the program takes times, so that the launch may be there for its own sake.
     pub timed: bool,
 }
+
+/// The name of a kernel is given to a program that was compiled without it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NameFact {
+    /// The function called.
+    pub api: Name,
+    /// The name; empty where it is not known.
+    pub text: String,
+    /// What is wrong.
+    pub fault: NameFault,
+}
+
+/// What can be wrong with the name of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameFault {
+    /// It is added after the program has been compiled.
+    Late,
+    /// It has never been added.
+    Missing {
+        /// What has.
+        added: Vec<Name>,
+    },
+}

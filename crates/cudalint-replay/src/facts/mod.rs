@@ -15,7 +15,9 @@ mod values;
 pub use cudalint_kernel::readings::{CoverageClaim, DynamicShared, KernelSummary};
 pub use cudalint_kernel::report::Site;
 pub use defects::{Defect, DefectFact, Harm};
-pub use early::{CaptureFact, Early, EarlyFact, PackedFact, PackedFault, Started, TimedFact, UnreadFact};
+pub use early::{
+    CaptureFact, Early, EarlyFact, NameFact, NameFault, PackedFact, PackedFault, Started, TimedFact, UnreadFact,
+};
 pub use faults::{ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind};
 pub use launch::{LaunchArgument, LaunchFact};
 pub use lost::{LostAt, LostFact};
@@ -160,6 +162,8 @@ pub enum EventKind {
     Captured(Box<CaptureFact>),
     /// The array that a launch reads its kernel's parameters from is not what it has to be.
     Packed(Box<PackedFact>),
+    /// The name of a kernel is no name of the program that is asked.
+    Named(Box<NameFact>),
     /// A kernel is launched of whose results nothing is ever read.
     Unread(Box<UnreadFact>),
 }

@@ -129,6 +129,25 @@ impl<'p> Walker<'p> {
                 let Some(handle) = at(handle) else { return false };
                 self.destroy_handle(call.id, call.name, handle);
             }
+            Effect::Compiles(program) => {
+                let Some(program) = at(program) else { return false };
+                self.compiles(program);
+                for rest in args.iter().filter(|arg| **arg != program) {
+                    self.eval(*rest);
+                }
+            }
+            Effect::AddsName { program, name } => {
+                let (Some(program), Some(name)) = (at(program), at(name)) else { return false };
+                self.adds_name(call.id, call.name, program, name);
+            }
+            Effect::AsksName { program, name } => {
+                let (Some(program), Some(name)) = (at(program), at(name)) else { return false };
+                self.asks_name(call.id, call.name, program, name);
+                for rest in args.iter().filter(|arg| **arg != program && **arg != name) {
+                    let rest = self.eval(*rest);
+                    self.written_by_library(&rest);
+                }
+            }
             Effect::Resets => {
                 self.reset_device();
                 return false;
@@ -153,7 +172,11 @@ impl<'p> Walker<'p> {
         let mut pointers = Vec::new();
         out.val.pointers(&mut pointers);
         for object in pointers {
-            self.memory.forget(object, &root());
+            // What is behind a handle is known by other calls.
+            let handle = self.memory.get(object).info.origin.api().is_some_and(ApiId::makes_handle);
+            if !handle {
+                self.memory.forget(object, &root());
+            }
         }
         self.is_read(out);
     }

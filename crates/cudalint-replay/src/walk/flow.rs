@@ -59,15 +59,18 @@ impl Walker<'_> {
                 let banned = self.path.excluded().len();
                 let aside = self.memory.step_aside();
                 self.failed += 1;
+                let begun = self.begun();
                 let timeline = std::mem::take(&mut self.timeline);
                 if taken {
                     self.alternative(mark, otherwise);
                     self.leave_aside(aside, before, banned);
+                    self.forget_begun(begun);
                     self.timeline = timeline;
                     then(self)
                 } else {
                     self.alternative(mark, then);
                     self.leave_aside(aside, before, banned);
+                    self.forget_begun(begun);
                     self.timeline = timeline;
                     otherwise(self)
                 }

@@ -11,6 +11,7 @@ use crate::memory::{Freed, ObjectInfo, Place, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
+use cudalint_program::api::effects::Handle;
 use cudalint_program::api::{ApiId, is_plain_type};
 use cudalint_program::ir::{ExprId, Function, FunctionId, FunctionRole, StmtId};
 use cudalint_program::types::{Container, Ty};
@@ -39,6 +40,18 @@ pub(super) struct Lifetimes {
     pub loops: u32,
 }
 
+impl Lifetimes {
+    /// How much has been made on this path.
+    pub const fn count(&self) -> usize {
+        self.made.len()
+    }
+
+    /// Nothing is told any more of what has been made since there was so much.
+    pub fn forget_after(&mut self, count: usize) {
+        self.made.truncate(count);
+    }
+}
+
 impl Walker<'_> {
     /// A function of CUDA has made an object.
     pub(super) fn has_made(&mut self, object: ObjId) {
@@ -60,7 +73,9 @@ impl Walker<'_> {
             array: false,
             element: None,
         };
-        let object = self.create_object(info, Val::size(Quantity::Unknown), Val::unknown());
+        // Nothing has been done with it yet, as far as anybody asks.
+        let first = if api.creates(Handle::Program) { Val::zeroed() } else { Val::unknown() };
+        let object = self.create_object(info, Val::size(Quantity::Unknown), first);
         let handle = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: false });
         self.write_through(&out, Val::from(handle));
         self.has_made(object);

@@ -32,6 +32,7 @@ mod memo;
 mod operators;
 mod out;
 mod places;
+mod programs;
 mod questions;
 mod recorded;
 mod results;

@@ -39,7 +39,7 @@ impl Walker<'_> {
         for (_, out) in args {
             self.is_read(out);
         }
-        if !self.is_reporting() || self.timeline.results.len() >= MAX_LAUNCHES {
+        if !self.is_reporting() || self.capturing || self.timeline.results.len() >= MAX_LAUNCHES {
             return;
         }
         let Some(target) = kernel.filter(|kernel| self.speaks_by_parameters(*kernel)) else { return };

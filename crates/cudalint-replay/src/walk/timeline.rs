@@ -92,6 +92,7 @@ pub(super) struct Timeline {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Begun {
     count: u32,
+    made: usize,
     capture: Option<Site>,
 }
 
@@ -112,11 +113,16 @@ impl Walker<'_> {
 
     /// How much has been started before the sides of a condition.
     pub(super) fn begun(&self) -> Begun {
-        Begun { count: self.timeline.count, capture: self.timeline.capture.map(|capture| capture.site) }
+        Begun {
+            count: self.timeline.count,
+            made: self.lifetimes.count(),
+            capture: self.timeline.capture.map(|capture| capture.site),
+        }
     }
 
-    /// What was started on one side is not known on the other, nor behind both.
+    /// What was started and made on one side is not there on the other, and nobody knows behind both whether it is.
     pub(super) fn forget_begun(&mut self, before: Begun) {
+        self.lifetimes.forget_after(before.made);
         let timeline = &mut self.timeline;
         if timeline.capture.map(|capture| capture.site) != before.capture {
             timeline.capture = None;
@@ -215,7 +221,7 @@ impl Walker<'_> {
     }
 
     fn remember(&mut self, work: Work) {
-        if self.is_reporting() && !self.timeline.guarded && self.timeline.work.len() < MAX_WORK {
+        if self.is_reporting() && !self.capturing && !self.timeline.guarded && self.timeline.work.len() < MAX_WORK {
             self.timeline.work.push(work);
         }
     }
@@ -371,6 +377,8 @@ impl Walker<'_> {
         let queue = self.queue_of(call.api, args);
         let mode = call.api.params.iter().position(|param| *param == "mode").and_then(|at| args.get(at));
         let mode = mode.map(|mode| self.eval(*mode).val.known());
+        // What was launched before it the graph may read.
+        self.timeline.results.clear();
         if self.is_reporting() {
             // 2 is `cudaStreamCaptureModeRelaxed`.
             let relaxed = !matches!(mode, Some(Some(0 | 1)));

@@ -200,6 +200,7 @@ const fn kind_of_event(event: &EventKind) -> &'static str {
         | EventKind::Early(_)
         | EventKind::Timed(_)
         | EventKind::Captured(_)
+        | EventKind::Named(_)
         | EventKind::Packed(_)
         | EventKind::Unread(_) => "",
     }
