@@ -173,7 +173,7 @@ impl<'p> Walker<'p> {
         out.val.pointers(&mut pointers);
         for object in pointers {
             // What is behind a handle is known by other calls.
-            let handle = self.memory.get(object).info.origin.api().is_some_and(ApiId::makes_handle);
+            let handle = self.memory.get(object).info.origin.api().is_some_and(|api| api.makes_handle());
             if !handle {
                 self.memory.forget(object, &root());
             }

@@ -64,6 +64,9 @@ impl Walker<'_> {
     /// A handle comes into being, and is stored where the address leads.
     pub(super) fn create_handle(&mut self, id: ExprId, api: ApiId, name: &str, target: ExprId) {
         let (out, _, text) = self.out_pointer(target);
+        if matches!(out.val.kind, Kind::Null) {
+            return;
+        }
         let info = ObjectInfo {
             name: Name::from(text.as_str()),
             site: self.expr_site(id),
