@@ -95,7 +95,7 @@ pub fn registry(rules: &[RuleFiles]) -> String {
     }
     text.push_str("];\n");
     text.push_str(
-        "\n/// Rules whose examples no GPU run has confirmed yet, sorted by name: they run only when they are asked for.\npub static UNPROVEN: &[&str] = &[",
+        "\n/// Rules whose examples no GPU run has confirmed yet, sorted by name: they run only when they are asked for.\n#[rustfmt::skip]\npub static UNPROVEN: &[&str] = &[",
     );
     let unproven: Vec<_> = rules.iter().filter(|rule| rule.unproven).map(|rule| format!("\"{}\"", rule.name)).collect();
     let _ = writeln!(text, "{}];", unproven.join(", "));
