@@ -4,6 +4,7 @@
 //! Whatever the walk does not see may own them: what has escaped, what objects with destructors or of classes out of sight
 //! hold, what variables at namespace scope lead to. Of the rest nothing is left when the path ends: no pointer leads there.
 
+use super::made::Made;
 use super::{Out, Walker};
 use crate::facts::{EventKind, LostAt, LostFact, Site};
 use crate::host::{ObjId, ObjSet};
@@ -19,38 +20,6 @@ use cudalint_syntax::Span;
 
 /// How deep records hold records that are looked at for destructors.
 const MAX_DEPTH: u32 = 4;
-
-/// Memory or a handle that a function of CUDA has made.
-#[derive(Debug)]
-struct Made {
-    object: ObjId,
-    /// The calls that lead there: that of the frame above the entry first.
-    calls: Vec<Option<Site>>,
-}
-
-/// All that functions of CUDA have made in a walk.
-#[derive(Debug, Default)]
-pub(super) struct Lifetimes {
-    made: Vec<Made>,
-    /// What may be given back where the walk does not see, though nobody there writes it.
-    pub kept: ObjSet,
-    /// What has been told to be lost.
-    lost: ObjSet,
-    /// How many loops stand around.
-    pub loops: u32,
-}
-
-impl Lifetimes {
-    /// How much has been made on this path.
-    pub const fn count(&self) -> usize {
-        self.made.len()
-    }
-
-    /// Nothing is told any more of what has been made since there was so much.
-    pub fn forget_after(&mut self, count: usize) {
-        self.made.truncate(count);
-    }
-}
 
 impl Walker<'_> {
     /// A function of CUDA has made an object.

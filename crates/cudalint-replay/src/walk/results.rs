@@ -2,7 +2,8 @@
 //! launch or a call that takes it.
 
 use super::Walker;
-use crate::facts::{EventKind, MemorySpace, Site, UnreadFact};
+use super::started::Results;
+use crate::facts::{EventKind, MemorySpace, UnreadFact};
 use crate::host::ObjId;
 use crate::memory::Freed;
 use crate::value::{Kind, Ptr};
@@ -15,17 +16,6 @@ use cudalint_program::visit::{Item, walk};
 const MAX_LAUNCHES: usize = 64;
 /// Most statements and expressions of a kernel that are looked at.
 const MAX_SEEN: u32 = 4000;
-
-/// A launch of whose results nothing has been read yet.
-#[derive(Clone, Debug)]
-pub(super) struct Results {
-    site: Site,
-    kernel: String,
-    /// What the kernel may write.
-    written: Vec<ObjId>,
-    /// Whether the program looks at times, so that the launch may be there for its own sake.
-    timed: bool,
-}
 
 impl Walker<'_> {
     /// A kernel is launched: it may read what others have written, and may write what it is given.

@@ -5,13 +5,12 @@
 //! behind it.
 
 use super::apis::Called;
-use super::results::Results;
+use super::started::{Begun, Capture, Clock, Queue, Work};
 use super::{Frame, Out, Walker};
 use crate::facts::{
     CaptureFact, Early, EarlyFact, EventKind, MemorySpace, PackedFact, PackedFault, PointerArgument, Site, Started,
     TimedFact,
 };
-use crate::host::ObjId;
 use crate::memory::{Freed, Key, Place};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Ptr, Val};
@@ -25,76 +24,6 @@ use cudalint_program::types::Ty;
 const MAX_WORK: usize = 64;
 /// Most parameters of a kernel that are looked at.
 const MAX_PARAMETERS: u32 = 64;
-
-/// A stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Queue {
-    /// The one that every program has.
-    Default,
-    /// One that the program has created.
-    Made(ObjId),
-    Unknown,
-}
-
-/// One object that work reads or writes.
-#[derive(Clone, Debug)]
-struct Work {
-    /// Later work has a higher number.
-    number: u32,
-    object: ObjId,
-    /// From where on, and how many bytes; all of it where that is not known of a kernel.
-    part: Option<(Quantity, Quantity)>,
-    what: Started,
-    site: Site,
-    writes: bool,
-    queue: Queue,
-}
-
-/// A look at a clock of the host.
-#[derive(Clone, Debug)]
-struct Clock {
-    number: u32,
-    site: Site,
-    /// The first launch since that nothing has waited for.
-    launched: Option<(u32, Site, String)>,
-}
-
-/// A stream whose work is recorded.
-#[derive(Clone, Copy, Debug)]
-struct Capture {
-    site: Site,
-    queue: Queue,
-    /// Whether calls that may be unsafe are allowed all the same.
-    relaxed: bool,
-}
-
-/// What has been started on a path.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Timeline {
-    work: Vec<Work>,
-    /// How much has been numbered.
-    count: u32,
-    /// Streams wait for each other's events: to wait for one is to wait for others.
-    linked: bool,
-    /// A variable lives whose destructor may wait.
-    guarded: bool,
-    clock: Option<Clock>,
-    /// Where in the log a measured launch stands that was not waited for, for the case that a wait is measured, too.
-    timed: Option<usize>,
-    capture: Option<Capture>,
-    /// Launches of whose results nothing has been read.
-    pub results: Vec<Results>,
-    /// Whether the program looks at a clock, or has events record the time.
-    pub timed_at_all: bool,
-}
-
-/// How much has been started.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Begun {
-    count: u32,
-    made: usize,
-    capture: Option<Site>,
-}
 
 impl Walker<'_> {
     /// All that was started may be done.

@@ -1,10 +1,10 @@
 //! The state of a walk over C++ host code, and the look-ups that all of its parts use.
 
 use super::caches::Caches;
-use super::lifetimes::Lifetimes;
+use super::made::Lifetimes;
 use super::out::Out;
 use super::recorded::Recording;
-use super::timeline::Timeline;
+use super::started::Timeline;
 use crate::facts::{MemorySpace, Origin, Question, Site};
 use crate::host::{self, Budget, Common, Flow, ObjId, Paths, ProjectScan, ReplayOptions, Store};
 use crate::memory::{Freed, Memory, Object, ObjectInfo, Place};
