@@ -64,57 +64,52 @@ impl Walker<'_> {
             return;
         }
         for (index, (value, expr)) in values.iter().enumerate() {
-            let Some(ty) = self.parameter_type(kernel, env, index) else { continue };
+            let Some(Ty::Pointer(element)) = self.parameter_type(kernel, env, index) else { continue };
             let parameter = &function.locals[LocalId::from(index)];
             let declared = Site { module: kernel.0, span: parameter.span };
             let site = expr.map_or_else(|| self.call_site(), |expr| self.expr_site(expr));
             let text = expr.map(|expr| self.text(expr).to_owned()).unwrap_or_default();
             let common = (native.name.clone(), parameter.name.to_string(), declared, text);
-            match (&ty, &value.kind) {
-                (Ty::Pointer(element), _) => {
-                    let (inner, buffer) = match &value.kind {
-                        // Its bytes are taken for an address: that is another matter.
-                        Kind::Array(array) if array.lib == Lib::Numpy => continue,
-                        Kind::Array(array) => (Rc::clone(array), array.buffer),
-                        Kind::Transfer(kind, inner) => match &inner.kind {
-                            Kind::Array(array) if *kind != Transfer::Out || native.maker == Maker::PyCuda => {
-                                (Rc::clone(array), array.buffer)
-                            }
-                            _ => continue,
-                        },
-                        _ => continue,
-                    };
-                    let Some(made) = self.heap.buffer(buffer).map(|buffer| buffer.info.site) else { continue };
-                    let (kernel_name, parameter, declared, text) = common;
-                    if let Some((own, wanted)) = elements_differ(inner.dtype, element) {
-                        if self.reads_as_another_type(kernel, env, index, element) {
-                            continue;
-                        }
-                        let kind = PythonFaultKind::ElementType {
-                            kernel: kernel_name,
-                            parameter,
-                            declared,
-                            wanted,
-                            given: own,
-                            text,
-                            made,
-                        };
-                        self.fault(kind, site, value.why.clone(), &[]);
-                    } else if let Some(view) = inner.view
-                        && self.indexes_in_order(kernel, env, index, &inner)
-                    {
-                        let kind = PythonFaultKind::NotContiguous {
-                            kernel: kernel_name,
-                            parameter,
-                            declared,
-                            text,
-                            view,
-                            transposed: inner.layout == Layout::Fortran,
-                        };
-                        self.fault(kind, site, value.why.clone(), &[]);
+            let (inner, buffer) = match &value.kind {
+                // Its bytes are taken for an address: that is another matter.
+                Kind::Array(array) if array.lib == Lib::Numpy => continue,
+                Kind::Array(array) => (Rc::clone(array), array.buffer),
+                Kind::Transfer(kind, inner) => match &inner.kind {
+                    Kind::Array(array) if *kind != Transfer::Out || native.maker == Maker::PyCuda => {
+                        (Rc::clone(array), array.buffer)
                     }
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            let Some(made) = self.heap.buffer(buffer).map(|buffer| buffer.info.site) else { continue };
+            let (kernel_name, parameter, declared, text) = common;
+            if let Some((own, wanted)) = elements_differ(inner.dtype, &element) {
+                if self.reads_as_another_type(kernel, env, index, &element) {
+                    continue;
                 }
-                _ => {}
+                let kind = PythonFaultKind::ElementType {
+                    kernel: kernel_name,
+                    parameter,
+                    declared,
+                    wanted,
+                    given: own,
+                    text,
+                    made,
+                };
+                self.fault(kind, site, value.why.clone(), &[]);
+            } else if let Some(view) = inner.view
+                && self.indexes_in_order(kernel, env, index, &inner)
+            {
+                let kind = PythonFaultKind::NotContiguous {
+                    kernel: kernel_name,
+                    parameter,
+                    declared,
+                    text,
+                    view,
+                    transposed: inner.layout == Layout::Fortran,
+                };
+                self.fault(kind, site, value.why.clone(), &[]);
             }
         }
         self.number_faults(native, wrong);
