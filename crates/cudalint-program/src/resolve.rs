@@ -192,7 +192,10 @@ impl Project {
     fn fitting_functions(&self, inside: &Path, path: &Path, wanted: Wanted) -> Vec<(Entry, u32)> {
         let fitting = |entry: &Entry| {
             let function = self.function_entry(*entry).filter(|function| wanted.accepts(function))?;
-            Some((*entry, fit(&function.scope, path, inside, is_member(function))?))
+            // `void Pool::free(void *p) {}`: that `Pool` is a class may be known in another file alone.
+            let of_class =
+                || function.scope.last().is_some_and(|class| self.tables.records.contains_key(class.as_str()));
+            Some((*entry, fit(&function.scope, path, inside, is_member(function) || of_class())?))
         };
         match self.crowd(path) {
             Some(crowd) => crowd.candidates(path, inside).iter().filter_map(fitting).collect(),

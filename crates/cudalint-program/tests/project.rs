@@ -68,6 +68,22 @@ fn a_declaration_leads_to_its_definition() {
     assert_eq!(called(&project, 0, "hidden", 1), None);
 }
 
+/// Where the class is declared in a header that was not looked into for it, its method is no function that others call by its bare name.
+#[test]
+fn a_method_apart_from_its_class_is_no_free_function() {
+    let files = [
+        ("pool.h", "struct Pool { static void give(void *p); };\nnamespace ns { void take(void *p); }\n"),
+        (
+            "pool.cu",
+            "#include \"pool.h\"\nvoid Pool::give(void *p) {}\nvoid ns::take(void *p) {}\nvoid f() { give(0); take(0); }\n",
+        ),
+    ];
+    let project = project(&files, &[]);
+    assert_eq!(called(&project, 1, "give", 1), None);
+    assert_eq!(called(&project, 1, "take", 1), Some(1));
+    assert_eq!(called(&project, 1, "Pool::give", 1), Some(1));
+}
+
 #[test]
 fn a_namespace_has_other_names() {
     let files = [
