@@ -44,7 +44,10 @@ pub fn configure<'a>(
             let Ok(usual) = chosen(view, group, &open, &[], Meaning::Absent) else { continue };
             let is_error = usual.is_some_and(|branch| branch.is_error);
             let lone = usual.is_none() && within(marks, whole(group)).len() == marks.len();
-            let rival = usual.is_some_and(|branch| !branch.is_error && !has_gpu(branch));
+            // `__global__` in one branch and `__device__` in the other: both are code for the GPU.
+            let is_of_device =
+                |branch: &IfBranch| file.text.get(branch.body.range()).is_some_and(|text| text.contains("__device__"));
+            let rival = usual.is_some_and(|branch| !branch.is_error && !has_gpu(branch) && !is_of_device(branch));
             if !(is_error || lone || rival) {
                 continue;
             }
