@@ -143,7 +143,7 @@ pub struct CheckArgs {
     /// Define a macro, as `NAME` or `NAME=VALUE`
     #[arg(short = 'D', long = "define", value_name = "MACRO", help_heading = "Files")]
     pub define: Vec<String>,
-    /// Read the compile_commands.json of this folder [default: searched for in the project's folder, build/, out/ and their like]
+    /// Read the `compile_commands.json` of this folder [default: searched for in the project's folder, build/, out/ and their like]
     #[arg(short = 'p', long = "build-dir", value_name = "DIR", help_heading = "Files")]
     pub build_dir: Option<PathBuf>,
 

@@ -250,7 +250,6 @@ fn render(args: &CheckArgs, outcome: &Outcome) -> String {
         rules_url: outcome.rules_url.clone().unwrap_or_else(|| RULES_URL.to_owned()),
         width: terminal_width(),
         root: std::env::current_dir().ok().map(|folder| folder.to_string_lossy().replace('\\', "/")),
-        ..Options::default()
     };
     let mut text = args.output_format.render(report, &options);
     if args.output_format.is_for_people() && !args.quiet {
