@@ -1,7 +1,7 @@
 //! `cudalint check`: arguments to a run, its result to text and an exit code.
 
 use crate::args::{CheckArgs, ColorChoice, Confidence, FailOn, LinkChoice};
-use crate::{edit, out, progress, show, watch};
+use crate::{out, progress};
 use cudalint_engine::{
     Baseline, BaselineChoice, Choices, Configuration, Cut, Engine, KernelCounts, Level, MinConfidence, Outcome,
     Request, StandardInput, Statistics, UsageError,
@@ -23,31 +23,8 @@ pub const TROUBLE: u8 = 2;
 /// Findings above which their numbers by rule are shown at the end.
 const MANY: usize = 9;
 
-/// Runs `check` and gives its exit code.
-pub fn run(engine: &Engine, args: &CheckArgs) -> u8 {
-    if args.unsafe_fixes && !args.fix && !args.diff {
-        out::message("error", "--unsafe-fixes goes with --fix, which applies them, or with --diff, which shows them");
-        return TROUBLE;
-    }
-    if args.watch { watch::run(engine, args) } else { run_once(engine, args) }
-}
-
-/// Runs `check` once.
+/// Lints once and gives the exit code.
 pub fn run_once(engine: &Engine, args: &CheckArgs) -> u8 {
-    if args.show_files || args.show_settings {
-        return show::run(engine, args);
-    }
-    if args.diff {
-        return edit::diff(engine, args);
-    }
-    if let Some(reason) = &args.add_ignores {
-        return edit::add_ignores(engine, args, reason);
-    }
-    if args.fix
-        && let Err(code) = edit::fix(engine, args)
-    {
-        return code;
-    }
     let outcome = request(args).and_then(|request| lint(engine, args, &request));
     let outcome = match outcome {
         Ok(outcome) => outcome,

@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod command;
 mod coverage;
 mod edit;
 mod explain;
@@ -48,8 +49,8 @@ fn main() -> ExitCode {
     };
     let engine = Engine::new(cudalint_rules::RULES).with_unproven(cudalint_rules::UNPROVEN);
     let run = std::panic::catch_unwind(|| match cli.command {
-        None => check::run(&engine, &cli.check),
-        Some(Command::Check(args)) => check::run(&engine, &args),
+        None => command::run(&engine, &cli.check),
+        Some(Command::Check(args)) => command::run(&engine, &args),
         Some(Command::Coverage(args)) => coverage::run(&engine, &args),
         Some(Command::Verify(args)) => verify::run(&engine, &args),
         Some(Command::Doctor(args)) => verify::doctor(args.format),
