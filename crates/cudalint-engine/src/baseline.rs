@@ -3,7 +3,7 @@
 //! are known as were counted. A file or a function that has moved takes its findings along.
 
 use crate::levels::Levels;
-use crate::walk::{display, display_from, real_path};
+use crate::paths::{display, display_from, real_path};
 use cudalint_files::read_text;
 use cudalint_findings::fingerprint::content;
 use cudalint_findings::{Finding, Report, Sources};

@@ -1,7 +1,7 @@
 //! `compile_commands.json`: the include folders that a build uses, and what its commands say about macros. Commands of
 //! several files are joined.
 
-use crate::walk::display;
+use crate::paths::display;
 use cudalint_files::read_text;
 use cudalint_findings::Incomplete;
 use cudalint_syntax::Build;

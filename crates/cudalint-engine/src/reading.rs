@@ -1,8 +1,8 @@
 //! How the files of a project are read: what the command line, the settings and the build's commands say, in that order.
 
 use crate::compile_commands::Commands;
+use crate::paths;
 use crate::settings::{self, Settings};
-use crate::walk;
 use cudalint_program::ProjectOptions;
 use cudalint_program::arch::DEFAULT_ARCHITECTURES;
 use cudalint_syntax::preprocessor::name_of;
@@ -45,7 +45,7 @@ impl Reading {
         let architectures = architectures(given.architectures, settings, &commands);
         let folders = settings.parse.include_paths.iter().map(|path| base.join(path)).chain(commands.includes);
         let includes: Vec<PathBuf> = folders
-            .map(|folder| if folder.is_absolute() { walk::real_path(&folder) } else { walk::tidy(&folder) })
+            .map(|folder| if folder.is_absolute() { paths::real_path(&folder) } else { paths::tidy(&folder) })
             .collect();
         let build = build(given.defines, settings, &architectures, commands.build);
         let flags = includes.iter().map(|folder| format!("-I{}", folder.display())).chain(build.flags()).collect();

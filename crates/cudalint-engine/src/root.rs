@@ -1,8 +1,9 @@
 //! The project that a file belongs to: the nearest folder above it that marks one, and the settings that hold there.
 
+use crate::paths::display;
 use crate::rule::Rule;
 use crate::settings::{self, Loaded, SettingsError};
-use crate::walk::{display, is_marked};
+use crate::walk::is_marked;
 use cudalint_files::read_text;
 use cudalint_findings::Incomplete;
 use rustc_hash::FxHashMap;
