@@ -221,3 +221,15 @@ fn names_with_thousands_of_qualifiers() {
     let ran = sandbox.run(&["a.cu", "--output-format", "concise", "--select", "all"]);
     assert!(!ran.stderr.contains("not analysed"), "{ran:?}");
 }
+
+/// A jump to a label in another function, whose braces do not fit.
+#[test]
+fn a_jump_out_of_torn_code() {
+    for torn in [
+        "a(){f c{goto Error}a=cudaMalloc(;f s{{}Error:}",
+        "n(){f(){goto Error}if({cuMemcpyAsync()Error:}",
+        "t w{s=cudaMallocHost()for(;i++)goto Error\nif(u{}Error:}",
+    ] {
+        survives("a.cu", torn);
+    }
+}

@@ -41,6 +41,8 @@ pub(crate) trait Paths<'p>: DerefMut<Target = Common<'p, Self::Local, Self::Obje
         let flow = run(self);
         let returned = self.take_returned(&flow);
         let diff = self.store().diff(mark);
+        // A jump out of it may have settled what waited before, too.
+        let first_pending = first_pending.min(self.pendings.len());
         let mut inside = self.pendings.split_off(first_pending);
         for pending in &mut inside {
             self.store().rebase(&mut pending.diff, pending.mark, mark);

@@ -7,7 +7,7 @@ mod run;
 
 use super::total::Total;
 use check::{Check, Shown};
-use cudalint_replay::facts::{Event, EventKind, StepKind};
+use cudalint_replay::facts::{Event, EventKind, Pointer, StepKind};
 use log::{Call, Logged};
 pub use log::{Log, Place};
 pub use run::{MACRO_LINES, Run};
@@ -187,9 +187,15 @@ const fn kind_of_call(call: &Call) -> &'static str {
     }
 }
 
-const fn kind_of_event(event: &EventKind) -> &'static str {
+fn is_of_handle(pointer: &Pointer) -> bool {
+    matches!(pointer, Pointer::Into { buffer, .. } if buffer.origin.api().is_some_and(|api| api.makes_handle()))
+}
+
+fn kind_of_event(event: &EventKind) -> &'static str {
     match event {
         EventKind::Allocate { .. } => "allocation",
+        // That a stream or an event is destroyed is not written down by what stands for the runtime.
+        EventKind::Free { argument, .. } if is_of_handle(&argument.pointer) => "",
         EventKind::Free { .. } => "free",
         EventKind::Copy { .. } => "copy",
         EventKind::Set { .. } => "set",
