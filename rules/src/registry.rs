@@ -24,7 +24,7 @@ mod copy_exceeds_allocation;
 mod cross_block_dependency;
 #[path = "../suspicious/defective-check-macro.rs"]
 mod defective_check_macro;
-#[path = "../suspicious/device-resource-leak.rs"]
+#[path = "../preview/device-resource-leak.rs"]
 mod device_resource_leak;
 #[path = "../correctness/dynamic-shared-arrays-alias.rs"]
 mod dynamic_shared_arrays_alias;
@@ -44,7 +44,7 @@ mod global_memory_race;
 mod grid_under_coverage;
 #[path = "../correctness/guard-does-not-cover-access.rs"]
 mod guard_does_not_cover_access;
-#[path = "../suspicious/host-touches-async-buffer.rs"]
+#[path = "../preview/host-touches-async-buffer.rs"]
 mod host_touches_async_buffer;
 #[path = "../suspicious/implicit-warp-sync.rs"]
 mod implicit_warp_sync;
@@ -66,7 +66,7 @@ mod launch_exceeds_device_limit;
 mod local_index_out_of_range;
 #[path = "../correctness/malformed-launch-call.rs"]
 mod malformed_launch_call;
-#[path = "../suspicious/managed-memory-without-sync.rs"]
+#[path = "../preview/managed-memory-without-sync.rs"]
 mod managed_memory_without_sync;
 #[path = "../correctness/memset-value-truncated.rs"]
 mod memset_value_truncated;
@@ -88,7 +88,7 @@ mod non_trivial_kernel_argument;
 mod nonexistent_gpu_api;
 #[path = "../correctness/partial-initialization.rs"]
 mod partial_initialization;
-#[path = "../suspicious/result-never-read-back.rs"]
+#[path = "../preview/result-never-read-back.rs"]
 mod result_never_read_back;
 #[path = "../suspicious/result-not-copied-back.rs"]
 mod result_not_copied_back;
@@ -102,7 +102,7 @@ mod shared_memory_race;
 mod shared_memory_race_across_iterations;
 #[path = "../suspicious/swapped-launch-arguments.rs"]
 mod swapped_launch_arguments;
-#[path = "../suspicious/timing-without-sync.rs"]
+#[path = "../preview/timing-without-sync.rs"]
 mod timing_without_sync;
 #[path = "../suspicious/unchecked-api-call.rs"]
 mod unchecked_api_call;
@@ -205,11 +205,13 @@ pub static RECEIPTS: &[(&str, &str)] = &[
     ("async-error-never-observed", include_str!("../suspicious/async-error-never-observed.receipt.toml")),
     ("bad-free", include_str!("../correctness/bad-free.receipt.toml")),
     ("barrier-in-divergent-branch", include_str!("../correctness/barrier-in-divergent-branch.receipt.toml")),
+    ("capture-illegal-call", include_str!("../correctness/capture-illegal-call.receipt.toml")),
     ("captured-global-mutated", include_str!("../suspicious/captured-global-mutated.receipt.toml")),
     ("chevron-launch-in-python", include_str!("../correctness/chevron-launch-in-python.receipt.toml")),
     ("copy-exceeds-allocation", include_str!("../correctness/copy-exceeds-allocation.receipt.toml")),
     ("cross-block-dependency", include_str!("../correctness/cross-block-dependency.receipt.toml")),
     ("defective-check-macro", include_str!("../suspicious/defective-check-macro.receipt.toml")),
+    ("device-resource-leak", include_str!("../preview/device-resource-leak.receipt.toml")),
     ("dynamic-shared-arrays-alias", include_str!("../correctness/dynamic-shared-arrays-alias.receipt.toml")),
     ("dynamic-shared-size-too-small", include_str!("../correctness/dynamic-shared-size-too-small.receipt.toml")),
     ("element-count-as-bytes", include_str!("../correctness/element-count-as-bytes.receipt.toml")),
@@ -249,6 +251,7 @@ pub static RECEIPTS: &[(&str, &str)] = &[
     ("uninitialized-device-pointer", include_str!("../correctness/uninitialized-device-pointer.receipt.toml")),
     ("uninitialized-shared-read", include_str!("../suspicious/uninitialized-shared-read.receipt.toml")),
     ("unsupported-in-kernel", include_str!("../correctness/unsupported-in-kernel.receipt.toml")),
+    ("use-after-free", include_str!("../correctness/use-after-free.receipt.toml")),
     ("warp-mask-mismatch", include_str!("../correctness/warp-mask-mismatch.receipt.toml")),
     ("wrong-address-space", include_str!("../correctness/wrong-address-space.receipt.toml")),
     ("wrong-copy-direction", include_str!("../correctness/wrong-copy-direction.receipt.toml")),
@@ -257,4 +260,4 @@ pub static RECEIPTS: &[(&str, &str)] = &[
 
 /// Rules whose examples no GPU run has confirmed yet, sorted by name: they run only when they are asked for.
 #[rustfmt::skip]
-pub static UNPROVEN: &[&str] = &["capture-illegal-call", "device-resource-leak", "kernel-name-mismatch", "kernel-params-not-pointers", "use-after-free"];
+pub static UNPROVEN: &[&str] = &["kernel-name-mismatch", "kernel-params-not-pointers"];

@@ -6,7 +6,7 @@ use cudalint_findings::{Confidence, Finding, Shows};
 use cudalint_replay::facts::{Event, EventKind, UnreadFact};
 
 /// The rule.
-pub static RULE: Rule = rule!("result-never-read-back", Suspicious, None)
+pub static RULE: Rule = rule!("result-never-read-back", Preview, None)
     .summary("All that a kernel writes is freed without anything having read it.")
     .cwe(563)
     .confidence(&[Confidence::Likely, Confidence::Possible])
@@ -32,8 +32,10 @@ fn finding(context: &ModuleContext<'_>, event: &Event, fact: &UnreadFact) -> Opt
     };
     let assumed = vec!["the kernel is launched for its results".to_owned()];
     let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, Shows::Nothing, message)?;
-    // Whoever takes times or warms up wants nothing else, and of several buffers that a kernel may write it may only read some.
-    finding.confidence = Confidence::Possible;
+    // Whoever takes times may want nothing else.
+    if fact.timed {
+        finding.confidence = Confidence::Possible;
+    }
     finding.label = "computed for nobody".to_owned();
     finding.help = Some("copy the result to the host before it is freed".to_owned());
     Some(finding)

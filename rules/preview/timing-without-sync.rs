@@ -6,7 +6,7 @@ use cudalint_findings::{Confidence, Finding, Label, Shows};
 use cudalint_replay::facts::{Event, EventKind, TimedFact};
 
 /// The rule.
-pub static RULE: Rule = rule!("timing-without-sync", Suspicious, None)
+pub static RULE: Rule = rule!("timing-without-sync", Preview, None)
     .summary("The time of a kernel is taken by a clock of the host before anything has waited for the kernel.")
     .cwe(1025)
     .confidence(&[Confidence::Likely])

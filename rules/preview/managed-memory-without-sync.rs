@@ -6,7 +6,7 @@ use cudalint_findings::{Confidence, Finding, Label, Shows};
 use cudalint_replay::facts::{Early, EarlyFact, Event, EventKind, MemorySpace, Pointer, Started};
 
 /// The rule.
-pub static RULE: Rule = rule!("managed-memory-without-sync", Suspicious, None)
+pub static RULE: Rule = rule!("managed-memory-without-sync", Preview, None)
     .summary("The host touches managed memory before anything has waited for the kernel that uses it.")
     .cwe(362)
     .confidence(&[Confidence::Likely])

@@ -6,7 +6,7 @@ use cudalint_findings::{Confidence, Finding, Label, Shows};
 use cudalint_replay::facts::{Early, EarlyFact, Event, EventKind, MemorySpace, Pointer, Started};
 
 /// The rule.
-pub static RULE: Rule = rule!("host-touches-async-buffer", Suspicious, None)
+pub static RULE: Rule = rule!("host-touches-async-buffer", Preview, None)
     .summary("The host reads or writes a buffer while an asynchronous copy may still use it.")
     .cwe(362)
     .confidence(&[Confidence::Likely, Confidence::Possible])
