@@ -6,12 +6,12 @@
 use crate::callers::Calls;
 use crate::outcome::{Cut, Executed, Fault, Remains, Statistics};
 use crate::project::{ProjectInput, Source};
-use crate::rule::{Check, ModuleContext, Sink, default_severity};
+use crate::relevance::Relevance;
+use crate::rule::{Check, ModuleContext, Sink};
 use crate::sources::Loaded;
 use crate::steps::Steps;
 use crate::supposed::Branches;
-use crate::uncalled::{Users, Uses};
-use cudalint_findings::{Confidence, Finding};
+use cudalint_findings::Finding;
 use cudalint_program::Project;
 use cudalint_program::guard::guarded;
 use cudalint_program::ir::ModuleId;
@@ -144,14 +144,14 @@ pub(crate) fn analyse(
     let run_faults = run_kernels(project, &wanted, input, &mut facts);
     let faults = survey_faults.into_iter().zip(faults).zip(run_faults).map(|((a, b), c)| a.or(b).or(c));
     let faults: Vec<Option<Fault>> = faults.collect();
-    let uses = Uses::new(project, calls, &input.reading.builds);
+    let relevance = Relevance::new(project, units, calls, input);
     facts
         .into_par_iter()
         .zip(faults)
         .enumerate()
         .map(|(unit, (facts, fault))| {
             let said = match wanted.get(unit).copied().flatten().filter(|_| !input.steps.are_over()) {
-                Some(source) => guarded(|| run_rules(project, id(unit), facts, input, source, &uses))
+                Some(source) => guarded(|| run_rules(project, id(unit), facts, input, source, &relevance))
                     .map_err(|said| Fault::internal(&source.path, &said)),
                 None => Ok(Said::default()),
             };
@@ -197,7 +197,7 @@ fn run_rules(
     mut facts: Facts,
     input: &ProjectInput<'_>,
     source: &Source,
-    uses: &Uses<'_>,
+    relevance: &Relevance<'_>,
 ) -> Said {
     structure::add_structure(project, id, &mut facts);
     let architectures = &input.reading.architectures;
@@ -222,17 +222,7 @@ fn run_rules(
             }
         }
     }
-    findings.retain_mut(|finding| {
-        if finding.place.path != source.path {
-            return true;
-        }
-        let users = uses.of(id, finding.place.range.start);
-        if users == Users::NotInProgram {
-            finding.confidence = Confidence::Possible;
-            finding.severity = default_severity(finding.rule.group, Confidence::Possible);
-        }
-        users != Users::Never
-    });
+    findings.retain_mut(|finding| finding.place.path != source.path || relevance.judge(id, finding));
     let places = facts.runs.iter().flat_map(|run| run.places().map(|site| (site, run.basis, run.is_whole())));
     let executed = places.collect();
     let lowering =

@@ -187,13 +187,13 @@ impl Engine {
             let local_packages = LocalPackages::of(local);
             all.statistics.capped_projects += usize::from(index.capped);
             group.sources.extend(index.sources);
-            projects.push((group, levels, only_local, commands, local_packages));
+            projects.push((group, levels, only_local, commands, local_packages, index.others));
         }
         let steps = Steps::new(progress, request.stop.clone());
         // Side by side, so that none waits where another cannot use all threads.
         let parts: Vec<Part> = projects
             .into_par_iter()
-            .map(|(group, levels, only_local, commands, local_packages)| {
+            .map(|(group, levels, only_local, commands, local_packages, others)| {
                 let base = base_of(&group);
                 let settings = &group.settings.settings;
                 let shown = |real: &Path| display_from(real, &folder, absolute);
@@ -220,6 +220,7 @@ impl Engine {
                     bounds: bounds(&group, &reading.includes),
                     reading,
                     sources: group.sources,
+                    others,
                     shown: &shown,
                     provider: &disk,
                     steps: &steps,
@@ -368,6 +369,7 @@ impl Engine {
             bounds: Bounds::everywhere(),
             reading,
             sources,
+            others: None,
             shown: &|real| display(real),
             provider: &memory,
             steps: &Steps::new(&|_| {}, Stop::default()),
@@ -492,6 +494,8 @@ struct Index {
     sources: Vec<Source>,
     /// Paths of Python files: their names alone matter, since they may hide packages.
     python: Vec<String>,
+    /// Texts that may name sources and functions; none where not all of the project's sources are known.
+    others: Option<Vec<PathBuf>>,
     /// Whether the sources were left out for their size.
     capped: bool,
 }
@@ -544,6 +548,8 @@ fn index(
     if bytes > settings.settings.index.max_bytes {
         index.capped = true;
         index.sources.clear();
+    } else {
+        index.others = Some(walked.others);
     }
     Ok(index)
 }

@@ -48,6 +48,8 @@ pub(crate) struct ProjectInput<'a> {
     /// How its files are read.
     pub reading: Reading,
     pub sources: Vec<Source>,
+    /// Files beside the sources that may name these and their functions; none where not all of the project is known.
+    pub others: Option<Vec<PathBuf>>,
     /// Where its includes may lead.
     pub bounds: Bounds,
     /// How a real path that nobody named is shown.

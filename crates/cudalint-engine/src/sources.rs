@@ -316,6 +316,7 @@ mod tests {
             bounds: Bounds::everywhere(),
             reading: Reading::default(),
             sources: sources.to_vec(),
+            others: None,
             look: None,
             shown: &|path| path.display().to_string(),
             provider: &provider,

@@ -1,30 +1,37 @@
-//! Host functions that no program runs: nothing names them. What is wrong in them does no harm.
+//! Functions that no program runs: nothing names them but themselves, comments, code that never runs, and other such functions. What is
+//! wrong in them does no harm.
 //!
 //! Of a `static` function or a template in a source file that is so as soon as its file has no use of it. Of any other it takes a
-//! project with a `main` whose build files, those in the folders around the function, make no library.
+//! project with a `main`. Where the build files in the folders around it make no library, a declaration is no use; elsewhere others may
+//! use what a header declares, and only what no other file names is nobody's.
 
 use crate::callers::Calls;
+use crate::dead::{Dead, dead};
+use crate::others::{Other, Others, Role, holds, words_at};
+use crate::unlisted::COMPILED;
 use cudalint_program::Project;
-use cudalint_program::ir::{Function, FunctionRole, Module, ModuleId};
+use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, Module, ModuleId};
 use cudalint_syntax::{Comment, Language, Region, Span, comments};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 /// How long a chain of functions may be that only call each other.
 const MAX_CALLS: u32 = 4;
 
-/// Endings of files that are compiled by themselves.
-const COMPILED: [&str; 6] = [".cu", ".c", ".cc", ".cpp", ".cxx", ".c++"];
+/// Functions that are asked about for one place, at most.
+const MAX_ASKED: u32 = 200;
 
 /// Bytes of a program that is searched for names, at most.
-const MAX_PROGRAM: usize = 4 << 20;
+const MAX_PROGRAM: usize = 16 << 20;
 
 /// Who uses a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Users {
     /// Somebody, as far as is known.
     Some,
-    /// Nobody in the program.
-    NotInProgram,
+    /// Nobody in the program: what would have to be otherwise, in words.
+    NotInProgram(String),
     /// Nobody: no other file can name it.
     Never,
 }
@@ -32,19 +39,50 @@ pub(crate) enum Users {
 /// The files of a project while names are looked for in them.
 pub(crate) struct Uses<'p> {
     files: Vec<File<'p>>,
-    /// Whether they are a whole program.
-    program: Option<&'p Calls>,
+    /// Whether they are a whole program that is small enough to be searched.
+    is_program: bool,
+    /// Parts of names that macros put together with something else: whether they begin the name.
+    pasted: Vec<(&'p str, bool)>,
+    /// Where the names of functions and classes stand: file and position.
+    places: OnceLock<FxHashMap<&'p str, Vec<(usize, usize)>>>,
 }
 
 /// A file.
 struct File<'p> {
+    path: &'p str,
     module: &'p Module,
     text: &'p str,
     comments: OnceLock<Vec<Comment>>,
+    dead: OnceLock<Vec<Dead>>,
+    /// Whether it is compiled by itself.
+    compiled: bool,
     /// Whether no other file may use what it keeps for itself.
     alone: bool,
     /// Whether its build makes programs alone.
     of_program: bool,
+    /// Whether a build file stands around it.
+    built: bool,
+    /// Whether macros make names there of which they say no part.
+    pastes: bool,
+    has_main: bool,
+}
+
+/// A question about one place.
+struct Ask<'a, 'p> {
+    project: &'p Project,
+    others: &'a Others<'p>,
+    left: Cell<u32>,
+}
+
+/// Which uses of a name count.
+#[derive(Clone, Copy, PartialEq)]
+enum Within {
+    /// Those in this file.
+    File(usize),
+    /// Those in all files; declarations are none.
+    Program,
+    /// Those in all files, and declarations outside of this one.
+    Library(usize),
 }
 
 impl<'p> Uses<'p> {
@@ -53,31 +91,44 @@ impl<'p> Uses<'p> {
         let file = |id: ModuleId| {
             let (module, number) = (project.module(id), id.index() as u32);
             let pastes = |id: ModuleId| project.module(id).macros.iter().any(|defined| defined.body.contains("##"));
+            let blindly = |id: ModuleId| project.module(id).macros.iter().any(pastes_blindly);
             let included = project.includes().reach(number).included.iter().map(|file| ModuleId(*file));
-            let alone = COMPILED.iter().any(|ending| project.path(id).ends_with(ending))
+            let compiled = COMPILED.iter().any(|ending| project.path(id).ends_with(ending));
+            let alone = compiled
                 && module.language == Language::Cuda
                 && module.inside.is_none()
                 && project.includes().includers(number).is_empty()
-                && !included.chain([id]).any(pastes);
-            let [of_program, of_library] = builds.each_ref().map(|folders| {
+                && !included.clone().chain([id]).any(pastes);
+            let [built, of_library] = builds.each_ref().map(|folders| {
                 folders.iter().any(|folder| {
                     let rest = project.path(id).strip_prefix(folder.as_str());
                     matches!(folder.as_str(), "" | ".") || rest.is_some_and(|rest| rest.starts_with('/'))
                 })
             });
-            let of_program = of_program && !of_library;
-            File { module, text: project.source(id), comments: OnceLock::new(), alone, of_program }
+            File {
+                path: project.path(id),
+                module,
+                text: project.source(id),
+                comments: OnceLock::new(),
+                dead: OnceLock::new(),
+                compiled,
+                alone,
+                of_program: built && !of_library,
+                built,
+                pastes: included.chain([id]).any(blindly),
+                has_main: module.functions.iter().any(is_main),
+            }
         };
         let files: Vec<File<'p>> = project.modules().map(file).collect();
         let is_small = files.iter().map(|file| file.text.len()).sum::<usize>() <= MAX_PROGRAM;
-        let is_main = |function: &Function| *function.name == *"main" && function.body.is_some();
-        let starts = || calls.may_have("main") || files.iter().any(|file| file.module.functions.iter().any(is_main));
-        let program = Some(calls).filter(|_| is_small && files.iter().any(|file| file.of_program) && starts());
-        Self { files, program }
+        let is_program = is_small && (calls.may_have("main") || files.iter().any(|file| file.has_main));
+        let macros = files.iter().flat_map(|file| &file.module.macros);
+        let pasted = macros.flat_map(|defined| pasted(defined)).collect();
+        Self { files, is_program, pasted, places: OnceLock::new() }
     }
 
-    /// Who uses the function around a place.
-    pub(crate) fn of(&self, id: ModuleId, at: usize) -> Users {
+    /// Who uses the function around a place. Without `others` not all of the project is known.
+    pub(crate) fn of(&self, project: &'p Project, id: ModuleId, at: usize, others: Option<&Others<'p>>) -> Users {
         let around = |file: &File<'p>| {
             let mut functions = file.module.functions.iter();
             functions.find(|it| it.parent.is_none() && it.body.is_some() && it.span.range().contains(&at))
@@ -85,60 +136,255 @@ impl<'p> Uses<'p> {
         let Some((file, function)) = self.files.get(id.index()).and_then(|file| Some((file, around(file)?))) else {
             return Users::Some;
         };
-        if !file.alone || !file.may_be_unused(function) {
-            Users::Some
-        } else if file.is_uncalled(function, MAX_CALLS) {
-            Users::Never
-        } else if self.is_out_of_program(file, function) {
-            Users::NotInProgram
-        } else {
-            Users::Some
+        if file.alone && file.is_uncalled(function, MAX_CALLS) {
+            return Users::Never;
         }
+        let Some(others) = others else { return Users::Some };
+        let ask = Ask { project, others, left: Cell::new(MAX_ASKED) };
+        let is_idle = if file.module.language == Language::Python {
+            self.is_idle_in_python(id.index(), function, &ask)
+        } else {
+            self.is_idle(id.index(), function, &ask, MAX_CALLS)
+        };
+        if !is_idle {
+            return Users::Some;
+        }
+        let verb = if function.space.global { "launched" } else { "called" };
+        Users::NotInProgram(format!("`{}` is {verb}, which nothing in this project does", function.name))
     }
 
-    /// Whether no file of the program names a function, or the class that has it.
-    fn is_out_of_program(&self, file: &File<'p>, function: &Function) -> bool {
-        let Some(calls) = self.program.filter(|_| file.of_program) else { return false };
-        // A macro in front of it may make it one that others see, and a virtual function has callers who do not know it.
-        let head = file.head(function);
-        let is_capital = |word: &str| word.len() > 1 && !word.contains(|letter: char| letter.is_ascii_lowercase());
-        let words = || head.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
-        if function.extern_c || *function.name == *"main" || words().any(|word| word.len() > 1 && is_capital(word)) {
+    /// The code of a module that never runs.
+    pub(crate) fn dead(&self, project: &'p Project, id: ModuleId) -> &[Dead] {
+        self.files.get(id.index()).map_or(&[], |file| file.dead.get_or_init(|| dead(project, id)))
+    }
+
+    /// Whether nothing that runs can call a function.
+    fn is_idle(&self, at: usize, function: &Function, ask: &Ask<'_, 'p>, calls: u32) -> bool {
+        let (Some(calls), Some(left), Some(file)) =
+            (calls.checked_sub(1), ask.left.get().checked_sub(1), self.files.get(at))
+        else {
+            return false;
+        };
+        ask.left.set(left);
+        if is_main(function) || file.module.language != Language::Cuda || file.module.inside.is_some() {
+            return false;
+        }
+        let same = |other: &Function| other.name == function.name;
+        if file.hides(function) {
+            return self.is_nowhere(&function.name, &same, Within::File(at), ask, calls);
+        }
+        let within = match file.of_program {
+            true => Within::Program,
+            false if file.compiled && (file.built || file.has_main) => Within::Library(at),
+            false => return false,
+        };
+        let is_pasted = |(part, begins): &(&str, bool)| {
+            if *begins { function.name.starts_with(part) } else { function.name.ends_with(part) }
+        };
+        if file.pastes || self.pasted.iter().any(is_pasted) {
+            return false;
+        }
+        if !self.is_program || !file.may_be_found(function, within == Within::Program) {
             return false;
         }
         let class = function.scope.last().filter(|class| {
             let records = self.files.iter().flat_map(|file| &file.module.records);
-            let mut named = records.filter(|record| record.name == **class && record.defined).peekable();
+            let mut named = records.filter(|record| record.name == ***class && record.defined).peekable();
             named.peek().is_some() && named.all(|record| record.bases.is_empty())
         });
-        // Of files without GPU code it is known what they call.
+        // A name in front of it that is no class of the program's may be anything.
+        let qualified = file.head(function).trim_end().ends_with("::");
         let callable = match function.role {
-            FunctionRole::Free => class.is_some() || !head.trim_end().ends_with("::"),
+            FunctionRole::Free => class.is_some() || !qualified,
             FunctionRole::Method | FunctionRole::StaticMethod => class.is_some(),
             _ => false,
         };
-        let nowhere =
-            |name: &str, own: &dyn Fn(&Function) -> bool| self.files.iter().all(|file| file.is_unused(name, 0, own));
-        callable
-            && !calls.may_have(&function.name)
-            && (nowhere(&function.name, &|other| other.name == function.name)
-                || class.is_some_and(|class| nowhere(class, &|other| other.scope.last() == Some(class))))
+        if !callable {
+            return false;
+        }
+        let unnamed = |name: &str, own: &dyn Fn(&Function) -> bool, is_function: bool| {
+            self.is_nowhere(name, own, within, ask, calls)
+                && ask.others.texts().is_some_and(|texts| {
+                    texts.iter().all(|text| match text.role {
+                        Role::Quiet if is_function && within == Within::Program => !text.uses(name),
+                        Role::Quiet | Role::Foreign | Role::Script => !text.names(name),
+                        Role::Build | Role::Document => true,
+                    })
+                })
+        };
+        let idle = unnamed(&function.name, &same, true)
+            || class.is_some_and(|class| unnamed(class, &|other| other.scope.last() == Some(class), false));
+        idle && (function.space.host && !function.space.global || self.is_built_kernel(file, function, ask))
+    }
+
+    /// Whether code for the GPU is part of a program that is built, and nobody asks the driver for it by its mangled name.
+    fn is_built_kernel(&self, file: &File<'p>, function: &Function, ask: &Ask<'_, 'p>) -> bool {
+        let Some(texts) = ask.others.texts() else { return false };
+        let name = file.path.rsplit('/').next().unwrap_or("");
+        let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+        let lists = |text: &Other| text.role == Role::Build && words_at(&text.text, stem).next().is_some();
+        let mangled = format!("{}{}", function.name.len(), &*function.name);
+        (file.has_main || !file.compiled || texts.iter().any(lists))
+            && !texts.iter().any(|text| text.text.contains(&mangled))
+            && !self.files.iter().any(|file| file.text.contains(&mangled))
+    }
+
+    /// Whether a kernel of a script in Python stands nowhere but in comments and in code that never runs.
+    fn is_idle_in_python(&self, at: usize, function: &Function, ask: &Ask<'_, 'p>) -> bool {
+        let Some(file) = self.files.get(at).filter(|file| file.path.ends_with(".py")) else { return false };
+        let stem = file.path.rsplit('/').next().and_then(|name| name.strip_suffix(".py")).unwrap_or("");
+        let never = |place: usize| file.is_dead_at(place, ask.project, at);
+        let is_own = |place: usize| function.span.range().contains(&place);
+        let uses: Vec<usize> = words_at(file.text, &function.name).filter(|place| !is_own(*place)).collect();
+        let is_script = file.text.contains("__main__") || uses.iter().any(|place| never(*place));
+        let is_kernel = function.space.global || function.space.device;
+        let imports = |other: &File<'p>| {
+            other.path != file.path
+                && other.module.language == Language::Python
+                && words_at(other.text, stem).next().is_some()
+        };
+        is_kernel
+            && is_script
+            && uses.iter().all(|place| never(*place) || file.is_comment(*place))
+            && !self.files.iter().any(imports)
+            && ask
+                .others
+                .texts()
+                .is_some_and(|texts| !texts.iter().any(|text| text.role == Role::Script && text.names(stem)))
+    }
+
+    /// Whether a name stands nowhere but in what it names itself, and in code that never runs.
+    fn is_nowhere(
+        &self,
+        name: &str,
+        own: &dyn Fn(&Function) -> bool,
+        within: Within,
+        ask: &Ask<'_, 'p>,
+        calls: u32,
+    ) -> bool {
+        let places = self.places.get_or_init(|| self.places()).get(name).map_or(&[][..], Vec::as_slice);
+        let counts = |index: usize| !matches!(within, Within::File(own) if own != index);
+        places.iter().filter(|(index, _)| counts(*index)).all(|(index, at)| {
+            let (index, at) = (*index, *at);
+            let Some(file) = self.files.get(index) else { return false };
+            let is_elsewhere = matches!(within, Within::Library(own) if own != index);
+            if file.is_comment(at) || file.instantiates(at) || file.is_dead_at(at, ask.project, index) {
+                return true;
+            }
+            if file.declares(name, at) {
+                return !is_elsewhere;
+            }
+            let mut around = file.module.functions.iter().filter(|it| it.span.range().contains(&at)).peekable();
+            around.peek().is_some()
+                && around.all(|other| {
+                    own(other) && !(is_elsewhere && other.body.is_none())
+                        || other.body.is_some() && self.is_idle(index, other, ask, calls)
+                })
+        })
+    }
+
+    /// Where the names of functions and classes stand in all files.
+    fn places(&self) -> FxHashMap<&'p str, Vec<(usize, usize)>> {
+        let mut names: FxHashSet<&str> = FxHashSet::default();
+        for module in self.files.iter().map(|file| file.module) {
+            names.extend(module.functions.iter().map(|function| &*function.name));
+            names.extend(module.records.iter().map(|record| &*record.name));
+        }
+        let mut places: FxHashMap<&'p str, Vec<(usize, usize)>> = FxHashMap::default();
+        for (index, file) in self.files.iter().enumerate() {
+            for (at, word) in words(file.text).filter(|(_, word)| names.contains(word)) {
+                places.entry(word).or_default().push((index, at));
+            }
+        }
+        places
     }
 }
 
-impl File<'_> {
+/// Whether a function is the first of a program, or of a module that something else loads.
+fn is_main(function: &Function) -> bool {
+    const NAMES: [&str; 6] = ["main", "wmain", "WinMain", "wWinMain", "DllMain", "mexFunction"];
+    const BEGINNINGS: [&str; 4] = ["PyInit_", "Java_", "JNI_", "LLVMFuzzer"];
+    let is_first = NAMES.contains(&&*function.name) || BEGINNINGS.iter().any(|it| function.name.starts_with(it));
+    is_first && function.body.is_some()
+}
+
+/// What a macro's body joins with `##`: what stands on both sides, each nothing where it is a parameter.
+fn joins(defined: &MacroDefinition) -> impl Iterator<Item = [&str; 2]> {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let own = |word: &str| !defined.params.iter().flatten().any(|param| *param == *word) && !word.starts_with("__VA");
+    let body = &*defined.body;
+    body.match_indices("##").map(move |(at, mark)| {
+        let (before, behind) = (body[..at].trim_end(), body[at + mark.len()..].trim_start());
+        let last = before.rfind(|letter| !is_part(letter)).map_or(before, |end| &before[end + 1..]);
+        let next = behind.find(|letter| !is_part(letter)).map_or(behind, |end| &behind[..end]);
+        [last, next].map(|word| if own(word) { word } else { "" })
+    })
+}
+
+fn pastes_blindly(defined: &MacroDefinition) -> bool {
+    joins(defined).any(|[before, behind]| before.is_empty() && behind.is_empty())
+}
+
+/// The parts of names that a macro makes, each with whether it begins them.
+fn pasted(defined: &MacroDefinition) -> Vec<(&str, bool)> {
+    let parts = joins(defined).flat_map(|[before, behind]| [(before, true), (behind, false)]);
+    parts.filter(|(part, _)| !part.is_empty()).collect()
+}
+
+/// The words of a text, with where they begin.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let bytes = text.as_bytes();
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += bytes.get(at..)?.iter().position(is_part)?;
+        let start = at;
+        at += bytes[start..].iter().position(|byte| !is_part(byte)).unwrap_or(bytes.len() - start);
+        Some((start, text.get(start..at)?))
+    })
+}
+
+impl<'p> File<'p> {
     /// What stands in front of a function's name.
-    fn head(&self, function: &Function) -> &str {
+    fn head(&self, function: &Function) -> &'p str {
         self.text.get(function.span.start as usize..function.name_span.start as usize).unwrap_or("")
+    }
+
+    /// Whether a function has its name and its calls from what is written here.
+    fn is_spelled(&self, function: &Function) -> bool {
+        let head = self.head(function);
+        // A macro that makes a function may make a use of it, too.
+        let spelled = self.text.get(function.name_span.range()) == Some(&*function.name);
+        spelled && !head.contains("__attribute__") && !head.contains("[[")
     }
 
     /// Whether a function runs on the host, and has its name and its calls from what is written here.
     fn may_be_unused(&self, function: &Function) -> bool {
-        let head = self.head(function);
-        // A macro that makes a function may make a use of it, too.
-        let spelled = self.text.get(function.name_span.range()) == Some(&*function.name);
-        let of_host = !function.space.global && !function.space.device;
-        of_host && spelled && !head.contains("__attribute__") && !head.contains("[[")
+        self.is_spelled(function) && !function.space.global && !function.space.device
+    }
+
+    /// Whether whoever uses a function spells its name somewhere. `whole`: all that is linked to it is in sight.
+    fn may_be_found(&self, function: &Function, whole: bool) -> bool {
+        let is_capital = |word: &str| word.len() > 1 && !word.contains(|letter: char| letter.is_ascii_lowercase());
+        let mut words = self.head(function).split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+        let of_device = function.space.global || !function.space.host;
+        // A macro in front of it may make it one that others see. Languages without C++'s names know those of C, and Fortran puts `_`
+        // behind them.
+        let seen = function.extern_c && (!whole || of_device || function.name.ends_with('_'));
+        self.is_spelled(function) && !seen && (of_device || !words.any(|word| word.len() > 1 && is_capital(word)))
+    }
+
+    /// Whether no other file can name a function.
+    fn hides(&self, function: &Function) -> bool {
+        let generic = !function.template_params.is_empty() && !function.is_specialization;
+        let qualified = self.head(function).trim_end().ends_with("::");
+        let made =
+            |name: &str| self.module.instantiations.iter().any(|it| it.path.last().is_some_and(|last| **last == *name));
+        self.alone
+            && self.may_be_unused(function)
+            && function.role == FunctionRole::Free
+            && (function.is_static || generic && !made(&function.name))
+            && !qualified
     }
 
     /// Whether nothing can call a function: no other file can name it, and its own does not.
@@ -164,26 +410,34 @@ impl File<'_> {
         named.peek().is_some() && named.all(|record| !record.template_params.is_empty() && record.specializes.is_none())
     }
 
-    /// Whether a name stands nowhere but in what it names itself, and in functions that nobody can call.
+    /// Whether a name stands nowhere in the file but in what it names itself, and in functions that nobody can call.
     fn is_unused(&self, name: &str, calls: u32, own: &dyn Fn(&Function) -> bool) -> bool {
-        let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-        let bytes = self.text.as_bytes();
-        let is_whole = |at: usize| {
-            !is_word(at.checked_sub(1).and_then(|before| bytes.get(before))) && !is_word(bytes.get(at + name.len()))
-        };
-        let region = Region { language: self.module.language, span: Span::new(0, self.text.len()) };
-        let is_comment = |at: usize| {
-            let all = self.comments.get_or_init(|| comments(self.text, &region));
-            all.iter().any(|comment| comment.span.range().contains(&at))
-        };
         let is_own = |at: usize| {
-            let declared =
-                self.module.records.iter().any(|record| record.name == *name && record.span.range().contains(&at));
             let mut around =
                 self.module.functions.iter().filter(|function| function.span.range().contains(&at)).peekable();
-            declared || around.peek().is_some() && around.all(|other| own(other) || self.is_uncalled(other, calls))
+            self.declares(name, at)
+                || around.peek().is_some() && around.all(|other| own(other) || self.is_uncalled(other, calls))
         };
-        let mut uses = self.text.match_indices(name).map(|(at, _)| at).filter(|at| is_whole(*at));
-        !name.is_empty() && uses.all(|at| is_own(at) || is_comment(at))
+        !name.is_empty() && words_at(self.text, name).all(|at| is_own(at) || self.is_comment(at))
+    }
+
+    fn is_comment(&self, at: usize) -> bool {
+        let region = Region { language: self.module.language, span: Span::new(0, self.text.len()) };
+        holds(self.comments.get_or_init(|| comments(self.text, &region)), at)
+    }
+
+    /// Whether a class of a name is declared at a place.
+    fn declares(&self, name: &str, at: usize) -> bool {
+        self.module.records.iter().any(|record| record.name == *name && record.span.range().contains(&at))
+    }
+
+    /// Whether a place is in an explicit instantiation, which calls nothing.
+    fn instantiates(&self, at: usize) -> bool {
+        self.module.instantiations.iter().any(|it| it.span.range().contains(&at))
+    }
+
+    fn is_dead_at(&self, at: usize, project: &Project, index: usize) -> bool {
+        let stretches = self.dead.get_or_init(|| dead(project, ModuleId(index as u32)));
+        stretches.iter().any(|dead| dead.span.range().contains(&at))
     }
 }

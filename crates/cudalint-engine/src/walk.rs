@@ -1,6 +1,7 @@
 //! From the paths on the command line to files: `.gitignore` and hidden files respected, settings' `exclude` globs too,
 //! files named explicitly always taken. What cannot be read is reported, and everything else is still found.
 
+use crate::others;
 use crate::outcome::Fault;
 use crate::paths::{display, real_path, tidy};
 use crate::provider::Overlay;
@@ -38,6 +39,8 @@ pub struct Walked {
     pub incomplete: Vec<Incomplete>,
     /// Files named explicitly that are of no kind that cudalint reads.
     pub unread: Vec<PathBuf>,
+    /// Files below folders that are no sources of C or C++, but texts that may name some, by their real paths.
+    pub others: Vec<PathBuf>,
 }
 
 /// Finds the files of the given paths. Explicit files are taken whatever excludes them, unless `force_exclude`, and those
@@ -144,7 +147,12 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
             links.push(real);
             continue;
         }
-        let Some(kind) = FileKind::of(entry.path()) else { continue };
+        let kind = FileKind::of(entry.path());
+        let is_source = kind.is_some_and(|kind| matches!(kind, FileKind::Cuda | FileKind::CFamily));
+        if !is_source && links.is_empty() && others::role(entry.path()).is_some() {
+            walked.others.push(real.clone());
+        }
+        let Some(kind) = kind else { continue };
         if kind == FileKind::Markdown || !entry.file_type().is_some_and(|kind| kind.is_file()) {
             continue;
         }

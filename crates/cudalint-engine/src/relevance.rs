@@ -1,0 +1,68 @@
+//! Whether what stands at a place is in somebody's program: a mistake in a file that no build lists, in a function that nobody calls, or
+//! behind a condition that never holds does no harm.
+
+use crate::analyse::Unit;
+use crate::callers::Calls;
+use crate::dead::Dead;
+use crate::others::Others;
+use crate::project::ProjectInput;
+use crate::rule::default_severity;
+use crate::uncalled::{Users, Uses};
+use crate::unlisted::unlisted;
+use cudalint_findings::{Confidence, Finding, Witness};
+use cudalint_program::Project;
+use cudalint_program::ir::ModuleId;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// What is known of a project's places.
+pub(crate) struct Relevance<'p> {
+    project: &'p Project,
+    uses: Uses<'p>,
+    others: Option<Others<'p>>,
+    reals: FxHashMap<&'p str, &'p Path>,
+    library: bool,
+    unlisted: OnceLock<FxHashSet<ModuleId>>,
+}
+
+impl<'p> Relevance<'p> {
+    /// `calls`: what files without GPU code call.
+    pub fn new(project: &'p Project, units: &[Unit<'p>], calls: &'p Calls, input: &'p ProjectInput<'_>) -> Self {
+        let taken: FxHashSet<&Path> = units.iter().map(|unit| unit.source.real.as_path()).collect();
+        let others = input.others.as_ref().map(|paths| Others::new(paths, &input.sources, &taken, input.provider));
+        let builds = &input.reading.builds;
+        let reals = units.iter().map(|unit| (&*unit.source.path, unit.source.real.as_path())).collect();
+        let library = !builds[1].is_empty();
+        Self { project, uses: Uses::new(project, calls, builds), others, reals, library, unlisted: OnceLock::new() }
+    }
+
+    /// Makes a finding *possible* where nobody's program has its place; whether it is told at all.
+    pub fn judge(&self, id: ModuleId, finding: &mut Finding) -> bool {
+        let at = finding.place.range.start;
+        let reason = match self.uses.of(self.project, id, at, self.others.as_ref()) {
+            Users::Never => return false,
+            Users::NotInProgram(reason) => Some(reason),
+            Users::Some => self.never_runs(id, at).or_else(|| self.is_unlisted(id)),
+        };
+        if let Some(reason) = reason {
+            finding.confidence = Confidence::Possible;
+            finding.severity = default_severity(finding.rule.group, Confidence::Possible);
+            finding.witness.get_or_insert_with(Witness::default).assumptions.push(reason);
+        }
+        true
+    }
+
+    fn never_runs(&self, id: ModuleId, at: usize) -> Option<String> {
+        let stretches: &[Dead] = self.uses.dead(self.project, id);
+        let dead = stretches.iter().find(|dead| dead.span.range().contains(&at))?;
+        Some(dead.unless.clone())
+    }
+
+    fn is_unlisted(&self, id: ModuleId) -> Option<String> {
+        let others = self.others.as_ref()?;
+        let all = self.unlisted.get_or_init(|| unlisted(self.project, others, &self.reals, self.library));
+        let name = self.project.path(id).rsplit('/').next().unwrap_or("");
+        all.contains(&id).then(|| format!("`{name}`, which no build file lists and no other file names, is built"))
+    }
+}

@@ -1,0 +1,311 @@
+//! Files that no build compiles and no file includes: what is wrong in them is in nobody's program.
+//!
+//! That is only known where the build names its sources one by one. Any text of the project that spells a file's name counts as
+//! use of it, build files also with the name alone; a pattern with a star covers what it may match.
+
+use crate::others::{Other, Others, Role, words_at};
+use cudalint_program::Project;
+use cudalint_program::ir::{Module, ModuleId};
+use cudalint_syntax::Language;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::Path;
+
+/// Endings of files that are compiled by themselves.
+pub(crate) const COMPILED: [&str; 6] = [".cu", ".c", ".cc", ".cpp", ".cxx", ".c++"];
+
+/// A build has to name so many sources before it says something of those that it does not name, and half of all.
+const LEAST: usize = 4;
+
+/// What makes a file a program, or a module that something loads by itself; without it a file is a part of what others build.
+const STARTS: [&str; 14] = [
+    "main",
+    "wmain",
+    "WinMain",
+    "DllMain",
+    "mexFunction",
+    "PYBIND11_MODULE",
+    "TORCH_LIBRARY",
+    "NB_MODULE",
+    "BENCHMARK_MAIN",
+    "BOOST_PYTHON_MODULE",
+    "CATCH_CONFIG_MAIN",
+    "BOOST_TEST_MODULE",
+    "DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN",
+    "PYBIND11_PLUGIN",
+];
+
+/// A file of the project's program.
+struct File<'p> {
+    /// As output shows it.
+    path: &'p str,
+    module: &'p Module,
+    text: &'p str,
+}
+
+impl File<'_> {
+    fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(self.path)
+    }
+
+    fn folder(&self) -> &str {
+        self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    fn stem(&self) -> &str {
+        self.name().split_once('.').map_or(self.name(), |(stem, _)| stem)
+    }
+
+    fn is_compiled(&self) -> bool {
+        COMPILED.iter().any(|ending| self.path.ends_with(ending))
+    }
+
+    fn starts(&self) -> bool {
+        STARTS.iter().any(|name| words_at(self.text, name).next().is_some())
+    }
+}
+
+/// The modules of the files that nobody builds. `reals`: the real paths of modules' files by the paths that output shows; `library`:
+/// whether a build makes what others use.
+pub(crate) fn unlisted(
+    project: &Project,
+    others: &Others<'_>,
+    reals: &FxHashMap<&str, &Path>,
+    library: bool,
+) -> FxHashSet<ModuleId> {
+    let ids = project.modules().filter(|id| {
+        let module = project.module(*id);
+        module.language == Language::Cuda && module.inside.is_none() && !project.includes().is_alone(id.index() as u32)
+    });
+    let ids: Vec<ModuleId> = ids.collect();
+    let file = |id: &ModuleId| File { path: project.path(*id), module: project.module(*id), text: project.source(*id) };
+    let files: Vec<File<'_>> = ids.iter().map(file).collect();
+    let Some(texts) = others.texts() else { return FxHashSet::default() };
+    let real = |file: &File<'_>| reals.get(file.path).copied().and_then(Path::parent).unwrap_or(Path::new(""));
+    let patterns = Patterns::of(texts);
+    let is_covered: Vec<bool> = files.iter().map(|file| patterns.cover(real(file), file.name())).collect();
+    let builds: Vec<&Other> = texts.iter().filter(|text| text.role == Role::Build).collect();
+    let is_listed =
+        |file: &File<'_>| builds.iter().any(|build| names(&build.text, file.stem())) || patterns.compose(file.name());
+    let is_listed: Vec<bool> = files.iter().map(is_listed).collect();
+    let sources: Vec<usize> = (0..files.len()).filter(|at| files[*at].is_compiled() && !is_covered[*at]).collect();
+    let listed = sources.iter().filter(|at| is_listed[**at]).count();
+    let tells = listed >= LEAST && 2 * listed >= sources.len();
+    // Beside a program that is built by hand, other files may be.
+    let by_hand: FxHashSet<&str> =
+        sources.iter().filter(|at| !is_listed[**at] && files[**at].starts()).map(|at| files[*at].folder()).collect();
+    let has_build = |file: &File<'_>| builds.iter().any(|build| real(file).starts_with(build.folder()));
+    let spelled: FxHashSet<&str> = texts.iter().flat_map(|text| file_names(&text.text)).collect();
+    // Files that nothing but sources of the program names; who these are is asked below.
+    let may_be_idle = |at: &usize| {
+        let file = &files[*at];
+        let by_kind = if file.is_compiled() {
+            tells && !is_covered[*at] && !file.starts() && !by_hand.contains(file.folder())
+        } else {
+            tells && !library && !file.path.split('/').any(|folder| folder == "include")
+        };
+        by_kind
+            && !is_listed[*at]
+            && has_build(file)
+            && !file.module.nvrtc
+            && !spelled.contains(file.name())
+            && !texts.iter().any(|text| text.role == Role::Script && names(&text.text, file.stem()))
+    };
+    let mut idle: FxHashSet<usize> = (0..files.len()).filter(may_be_idle).collect();
+    let wanted: FxHashSet<&str> = idle.iter().filter_map(|at| Some(files.get(*at)?.name())).collect();
+    let spelled: Vec<FxHashSet<&str>> =
+        files.iter().map(|file| file_names(file.text).filter(|name| wanted.contains(name)).collect()).collect();
+    // A file that another one names is used where that one is.
+    loop {
+        let is_used = |at: &usize| {
+            let mut all = spelled.iter().enumerate().filter(|(other, _)| other != at && !idle.contains(other));
+            all.any(|(_, names)| names.contains(files[*at].name()))
+        };
+        let used: Vec<usize> = idle.iter().copied().filter(is_used).collect();
+        if used.is_empty() {
+            break;
+        }
+        idle.retain(|at| !used.contains(at));
+    }
+    idle.into_iter().filter_map(|at| ids.get(at).copied()).collect()
+}
+
+/// Whether a text spells a stem, by itself or as that of a shared library.
+fn names(text: &str, stem: &str) -> bool {
+    words_at(text, stem).next().is_some() || text.contains(&format!("lib{stem}"))
+}
+
+/// What may be names of files of C and C++ in a text.
+fn file_names(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-+.".contains(byte);
+    text.match_indices('.').filter_map(move |(dot, _)| {
+        let ending = bytes.get(dot + 1..)?;
+        let length = ending.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'+').count();
+        let before = bytes.get(..dot)?.iter().rev().take_while(part).count();
+        let is_source = matches!(ending.first(), Some(b'c' | b'h' | b'i' | b't'));
+        (is_source && before > 0).then(|| text.get(dot - before..dot + 1 + length)).flatten()
+    })
+}
+
+/// Words of build files that stand for many files.
+#[derive(Default)]
+struct Patterns<'t> {
+    /// Of names with stars: the folder of the build file, the way from there, the name, and whether folders below are meant.
+    stars: Vec<(&'t Path, String, String, bool)>,
+    /// Names with parts that something else fills in: `conv_${size}.cu`.
+    composed: Vec<String>,
+    /// Something lists folders in a way that is not followed.
+    any: bool,
+}
+
+impl<'t> Patterns<'t> {
+    fn of(texts: &'t [Other]) -> Self {
+        const LISTING: [&str; 7] =
+            ["aux_source_directory", "AUX_SOURCE_DIRECTORY", "listdir", "os.walk", "iterdir", "shell ls", "scandir"];
+        let finds = |line: &str| {
+            line.contains("find ") && line.contains("-name") && (line.contains(".c") || line.contains(".*"))
+        };
+        let mut all = Patterns::default();
+        for text in texts {
+            if matches!(text.role, Role::Foreign | Role::Quiet) {
+                continue;
+            }
+            let builds = text.role != Role::Document;
+            all.any |= builds && text.text.lines().any(finds);
+            all.any |= text.role == Role::Build && LISTING.iter().any(|word| text.text.contains(word));
+            let deep = ["RECURSE", "rglob", "**", "recursive"].iter().any(|word| text.text.contains(word));
+            let split = |letter: char| letter.is_whitespace() || "\"'`;,|".contains(letter);
+            for word in text.text.split(split).filter(|word| word.contains(['*', '$', '{', '%', '@'])) {
+                let plain = filled(word);
+                for word in plain.split(['(', ')', '=', ':', '<', '>', '[', ']']) {
+                    let (way, name) = word.rsplit_once('/').unwrap_or(("", word));
+                    let known = word.contains('.') || word.contains('/');
+                    if name.contains('*') && known && !way.contains('?') {
+                        all.stars.push((text.folder(), way.to_owned(), name.to_owned(), deep));
+                    } else if name.contains('*') && known {
+                        all.stars.push((Path::new(""), way.to_owned(), name.to_owned(), true));
+                    } else if name.contains('?') && builds && COMPILED.iter().any(|ending| name.ends_with(ending)) {
+                        all.composed.push(name.to_owned());
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether a pattern may mean a file of a folder.
+    fn cover(&self, folder: &Path, name: &str) -> bool {
+        self.any
+            || self.stars.iter().any(|(from, way, pattern, deep)| {
+                let literal = way.rsplit('?').next().unwrap_or("").trim_matches(['/', '.']);
+                let literal = literal.split("**").next().unwrap_or("").trim_matches('/');
+                let there = if literal.is_empty() || literal.contains('*') {
+                    folder.starts_with(from)
+                } else {
+                    let ends = |above: &Path| above.ends_with(literal) && above.starts_with(from);
+                    if *deep { folder.ancestors().any(ends) } else { ends(folder) }
+                };
+                // From where `..` leads is not followed.
+                let there = there && (*deep || way.contains('?') || !literal.is_empty() || folder == *from);
+                (there || way.contains("..")) && matches(pattern, name)
+            })
+    }
+
+    /// Whether a name may be one of those that are put together.
+    fn compose(&self, name: &str) -> bool {
+        self.composed.iter().any(|pattern| {
+            let stem = pattern.rsplit_once('.').map_or("", |(stem, _)| stem);
+            // Of `${name}.cu` the names stand elsewhere.
+            stem != "?" && matches(pattern, name)
+        })
+    }
+}
+
+/// A word with `?` for each variable in it: `${X}`, `$(X)`, `$X`, `{x}`, `%`, `@X@`; those for the build file's own folder are left out.
+fn filled(word: &str) -> String {
+    const HERE: [&str; 5] =
+        ["${CMAKE_CURRENT_SOURCE_DIR}/", "${CMAKE_CURRENT_LIST_DIR}/", "$(CURDIR)/", "$(PWD)/", "$(srcdir)/"];
+    let mut plain = word.to_owned();
+    for here in HERE {
+        plain = plain.replace(here, "");
+    }
+    let mut out = String::with_capacity(plain.len());
+    let mut letters = plain.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '$' | '{' | '@' => {
+                let end = match (letter, letters.peek()) {
+                    ('$', Some('{')) | ('{', _) => Some('}'),
+                    ('$', Some('(')) => Some(')'),
+                    ('@', _) => Some('@'),
+                    _ => None,
+                };
+                match end {
+                    Some(end) => while letters.next().is_some_and(|letter| letter != end) {},
+                    None => {
+                        while letters.next_if(|letter| letter.is_ascii_alphanumeric() || *letter == '_').is_some() {}
+                    }
+                }
+                out.push('?');
+            }
+            '%' => {
+                letters.next_if(|letter| "sd".contains(*letter));
+                out.push('?');
+            }
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+/// Whether a name matches a pattern in which `*` and `?` stand for any letters, also none.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split(['*', '?']);
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Patterns, filled, matches};
+    use crate::others::{Other, Role};
+    use std::path::Path;
+
+    #[test]
+    fn patterns_of_builds_cover_what_they_may_match() {
+        let covers = |text: &str, folder: &str, name: &str| {
+            let texts = [Other::new("/p/CMakeLists.txt".into(), Role::Build, text.to_owned())];
+            Patterns::of(&texts).cover(Path::new(folder), name)
+        };
+        assert!(covers("file(GLOB SOURCES *.cu)", "/p", "a.cu"));
+        assert!(!covers("file(GLOB SOURCES *.cu)", "/p/old", "a.cu"));
+        assert!(covers("file(GLOB_RECURSE SOURCES *.cu)", "/p/old", "a.cu"));
+        assert!(covers("file(GLOB SOURCES \"src/*.c*\")", "/p/src", "a.cu"));
+        assert!(!covers("file(GLOB SOURCES \"src/*.cu\")", "/p/old", "a.cu"));
+        assert!(covers("SRC = $(wildcard $(DIR)/*.cu)", "/p/anywhere", "a.cu"));
+        assert!(covers("SRC = $(shell find . -name '*.cu')", "/p/anywhere", "a.cu"));
+        assert!(covers("glob('src/**/*.cu', recursive=True)", "/p/src/deep", "a.cu"));
+        assert!(!covers("rm -f *.o src/*~ core.*", "/p", "a.cu"));
+        assert!(!covers("%.o: %.cu\n\t$(NVCC) -c $< -o $@\n", "/p", "a.cu"));
+    }
+
+    #[test]
+    fn names_are_put_together() {
+        let composes = |text: &str, name: &str| {
+            let texts = [Other::new("/p/CMakeLists.txt".into(), Role::Build, text.to_owned())];
+            Patterns::of(&texts).compose(name)
+        };
+        assert!(composes("conv_${size}_${type}.cu", "conv_3_half.cu"));
+        assert!(!composes("conv_${size}.cu", "pool.cu"));
+        assert!(!composes("%.o: %.cu", "pool.cu"));
+        assert!(composes("${name}${suffix}.cu", "pool.cu"));
+        assert_eq!(filled("$(SRC)/a_${N}.cu"), "?/a_?.cu");
+        assert!(matches("a*c.cu", "abc.cu") && !matches("a*c.cu", "abd.cu"));
+    }
+}
