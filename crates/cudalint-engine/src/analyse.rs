@@ -144,7 +144,8 @@ pub(crate) fn analyse(
     let run_faults = run_kernels(project, &wanted, input, &mut facts);
     let faults = survey_faults.into_iter().zip(faults).zip(run_faults).map(|((a, b), c)| a.or(b).or(c));
     let faults: Vec<Option<Fault>> = faults.collect();
-    let relevance = Relevance::new(project, units, calls, input);
+    let sources: Vec<&Source> = units.iter().map(|unit| unit.source).collect();
+    let relevance = Relevance::new(project, &sources, calls, input);
     facts
         .into_par_iter()
         .zip(faults)

@@ -23,6 +23,7 @@ mod project;
 mod provider;
 mod reading;
 mod relevance;
+mod roles;
 mod root;
 pub mod rule;
 pub mod selectors;

@@ -4,6 +4,7 @@
 
 use crate::project::Source;
 use crate::provider::Provider;
+use crate::roles::{Role, role};
 use cudalint_syntax::{Comment, FileKind, FileText, Language, Region, Span, comments};
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
@@ -13,21 +14,6 @@ use std::sync::OnceLock;
 const MAX_BYTES: usize = 24 << 20;
 /// A longer file is data, unless it is one of C or C++, or lists what is compiled.
 const MAX_FILE: usize = 1 << 20;
-
-/// What a text is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Role {
-    /// It says what is built.
-    Build,
-    /// A script, or settings of one: it may build, run or load something.
-    Script,
-    /// Words for people.
-    Document,
-    /// A program in another language, or a part of one in C++ that is no file of its own.
-    Foreign,
-    /// C or C++ without GPU code.
-    Quiet,
-}
 
 /// A text.
 pub(crate) struct Other {
@@ -126,50 +112,6 @@ impl<'p> Others<'p> {
     }
 }
 
-/// What a file is for, by its name; nothing for one that is no text that names anything.
-pub(crate) fn role(path: &Path) -> Option<Role> {
-    const BUILDS: [&str; 22] = [
-        "cmake", "mk", "mak", "make", "am", "ac", "m4", "bzl", "bazel", "gn", "gyp", "gypi", "vcxproj", "filters",
-        "props", "targets", "sln", "pro", "pri", "ninja", "pbxproj", "qbs",
-    ];
-    const SCRIPTS: [&str; 20] = [
-        "sh", "bash", "zsh", "csh", "bat", "cmd", "ps1", "py", "ipynb", "yml", "yaml", "toml", "json", "cfg", "ini",
-        "in", "lua", "pl", "rb", "nix",
-    ];
-    const FOREIGN: [&str; 30] = [
-        "pyx", "pxd", "pyi", "i", "swg", "f", "for", "f90", "f95", "f03", "f08", "java", "kt", "cs", "rs", "go", "jl",
-        "m", "mm", "r", "inl", "ipp", "tpp", "txx", "ixx", "inc", "def", "map", "swift", "cl",
-    ];
-    const NAMES: [&str; 10] = [
-        "makefile",
-        "build",
-        "workspace",
-        "sconstruct",
-        "sconscript",
-        "jamfile",
-        "jamroot",
-        "wscript",
-        "make.",
-        "cmakelists",
-    ];
-    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let is_build = NAMES.iter().any(|start| name.starts_with(start))
-        || name.contains("makefile")
-        || ["meson.build", "setup.py", "build.rs", "compile_commands.json", "xmake.lua", "premake5.lua"]
-            .contains(&&*name)
-        || name.starts_with("configure") && !name.ends_with(".md");
-    if is_build || BUILDS.contains(&ending) {
-        Some(Role::Build)
-    } else if SCRIPTS.contains(&ending) || name.contains("dockerfile") {
-        Some(Role::Script)
-    } else if ["md", "rst", "txt", "tex", "adoc"].contains(&ending) || name.starts_with("readme") {
-        Some(Role::Document)
-    } else {
-        FOREIGN.contains(&ending).then_some(Role::Foreign)
-    }
-}
-
 /// A text without what stands behind `#`, where that is how comments are written.
 fn without_comments(path: &Path, text: &str) -> String {
     const OTHERWISE: [&str; 12] =
@@ -203,11 +145,24 @@ fn is_declared(text: &str, at: usize, length: usize) -> bool {
         ["return", "else", "do", "case", "throw", "new", "delete", "goto", "co_return", "co_await"];
     let (Some(before), Some(behind)) = (text.get(..at), text.get(at + length..)) else { return false };
     let start = before.rfind([';', '{', '}', '#']).map_or(0, |last| last + 1);
-    let head = before.get(start..).unwrap_or("").replace("::", " ").replace("extern \"C\"", " ");
+    let head = before.get(start..).unwrap_or("");
+    let head = if before.get(..start).is_some_and(|before| before.ends_with('#')) {
+        // What stands in a macro may be anything.
+        let Some((_, rest)) = head.split_once('\n').filter(|(line, _)| !line.trim_end().ends_with('\\')) else {
+            return false;
+        };
+        rest
+    } else {
+        head
+    };
+    let head = head.rsplit("*/").next().unwrap_or(head);
+    let head: Vec<&str> = head.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
+    let head = head.join(" ").replace("::", " ").replace("extern \"C\"", " ");
     let typed = head.trim_end().ends_with(|last: char| last.is_ascii_alphanumeric() || "_*&>".contains(last));
-    let plain = !head.contains(['=', '(', '?', ':', '"', '[', '.']);
-    let mut words = head.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
-    if !typed || !plain || words.any(|word| NO_TYPES.contains(&word)) {
+    let plain = !head.contains(['=', '(', '?', ':', '"', '[', '.', '-', '+', '!']) && !head.contains("<<");
+    let words = head.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+    let mut words = words.filter(|word| !word.is_empty()).peekable();
+    if !typed || !plain || words.peek().is_none() || words.any(|word| NO_TYPES.contains(&word)) {
         return false;
     }
     let behind = behind.trim_start();
@@ -232,8 +187,8 @@ fn is_declared(text: &str, at: usize, length: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Other, Role, is_declared, role, words_at};
-    use std::path::{Path, PathBuf};
+    use super::{Other, Role, is_declared, words_at};
+    use std::path::PathBuf;
 
     #[test]
     fn declarations_are_no_uses() {
@@ -244,6 +199,10 @@ mod tests {
             ("int main() { run(1); }", false),
             ("int main() { return run(1); }", false),
             ("int main() { int n = run(1); }", false),
+            ("int main() { it->run(1); }", false),
+            ("#define GO run(1);", false),
+            ("#include \"a.h\"\n// It runs.\nvoid run(int n);", true),
+            ("int main() { out << run(1); *run(1); }", false),
             ("void (*table[])(int) = {run};", false),
             ("void run(int n) { go(n); }", false),
         ] {
@@ -252,19 +211,5 @@ mod tests {
         }
         let other = Other::new(PathBuf::from("a.h"), Role::Quiet, "// run(1)\nvoid run(int n);\n".to_owned());
         assert!(!other.uses("run") && other.names("run"));
-    }
-
-    #[test]
-    fn files_are_for_something_by_their_names() {
-        for (name, expected) in [
-            ("CMakeLists.txt", Some(Role::Build)),
-            ("Makefile.in", Some(Role::Build)),
-            ("run.sh", Some(Role::Script)),
-            ("README.md", Some(Role::Document)),
-            ("solver.F90", Some(Role::Foreign)),
-            ("image.png", None),
-        ] {
-            assert_eq!(role(Path::new(name)), expected, "{name}");
-        }
     }
 }

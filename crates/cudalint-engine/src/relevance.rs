@@ -1,11 +1,10 @@
 //! Whether what stands at a place is in somebody's program: a mistake in a file that no build lists, in a function that nobody calls, or
 //! behind a condition that never holds does no harm.
 
-use crate::analyse::Unit;
 use crate::callers::Calls;
 use crate::dead::Dead;
 use crate::others::Others;
-use crate::project::ProjectInput;
+use crate::project::{ProjectInput, Source};
 use crate::rule::default_severity;
 use crate::uncalled::{Users, Uses};
 use crate::unlisted::unlisted;
@@ -27,12 +26,12 @@ pub(crate) struct Relevance<'p> {
 }
 
 impl<'p> Relevance<'p> {
-    /// `calls`: what files without GPU code call.
-    pub fn new(project: &'p Project, units: &[Unit<'p>], calls: &'p Calls, input: &'p ProjectInput<'_>) -> Self {
-        let taken: FxHashSet<&Path> = units.iter().map(|unit| unit.source.real.as_path()).collect();
+    /// `sources`: the files of its modules. `calls`: what files without GPU code call.
+    pub fn new(project: &'p Project, sources: &[&'p Source], calls: &'p Calls, input: &'p ProjectInput<'_>) -> Self {
+        let taken: FxHashSet<&Path> = sources.iter().map(|source| source.real.as_path()).collect();
         let others = input.others.as_ref().map(|paths| Others::new(paths, &input.sources, &taken, input.provider));
         let builds = &input.reading.builds;
-        let reals = units.iter().map(|unit| (&*unit.source.path, unit.source.real.as_path())).collect();
+        let reals = sources.iter().map(|source| (&*source.path, source.real.as_path())).collect();
         let library = !builds[1].is_empty();
         Self { project, uses: Uses::new(project, calls, builds), others, reals, library, unlisted: OnceLock::new() }
     }

@@ -7,7 +7,8 @@
 
 use crate::callers::Calls;
 use crate::dead::{Dead, dead};
-use crate::others::{Other, Others, Role, holds, words_at};
+use crate::others::{Other, Others, holds, words_at};
+use crate::roles::Role;
 use crate::unlisted::COMPILED;
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, Module, ModuleId};
@@ -48,6 +49,7 @@ pub(crate) struct Uses<'p> {
 }
 
 /// A file.
+#[allow(clippy::struct_excessive_bools)] // Independent properties of a file.
 struct File<'p> {
     path: &'p str,
     module: &'p Module,
@@ -62,6 +64,8 @@ struct File<'p> {
     of_program: bool,
     /// Whether a build file stands around it.
     built: bool,
+    /// Of a header: whether a source beside it includes it, and it is not kept where headers for others are.
+    in_program: bool,
     /// Whether macros make names there of which they say no part.
     pastes: bool,
     has_main: bool,
@@ -93,7 +97,9 @@ impl<'p> Uses<'p> {
             let pastes = |id: ModuleId| project.module(id).macros.iter().any(|defined| defined.body.contains("##"));
             let blindly = |id: ModuleId| project.module(id).macros.iter().any(pastes_blindly);
             let included = project.includes().reach(number).included.iter().map(|file| ModuleId(*file));
-            let compiled = COMPILED.iter().any(|ending| project.path(id).ends_with(ending));
+            let includers = project.includes().includers(number).iter().map(|file| ModuleId(*file));
+            let mut includers = includers.filter(|other| is_compiled(project.path(*other)));
+            let compiled = is_compiled(project.path(id));
             let alone = compiled
                 && module.language == Language::Cuda
                 && module.inside.is_none()
@@ -115,6 +121,8 @@ impl<'p> Uses<'p> {
                 alone,
                 of_program: built && !of_library,
                 built,
+                in_program: !folders(project.path(id)).split('/').any(|folder| folder == "include")
+                    && includers.any(|other| folders(project.path(other)) == folders(project.path(id))),
                 pastes: included.chain([id]).any(blindly),
                 has_main: module.functions.iter().any(is_main),
             }
@@ -130,7 +138,8 @@ impl<'p> Uses<'p> {
     /// Who uses the function around a place. Without `others` not all of the project is known.
     pub(crate) fn of(&self, project: &'p Project, id: ModuleId, at: usize, others: Option<&Others<'p>>) -> Users {
         let around = |file: &File<'p>| {
-            let mut functions = file.module.functions.iter();
+            let functions = file.module.functions.iter_enumerated().filter(|(id, _)| file.module.body != Some(*id));
+            let mut functions = functions.map(|(_, function)| function);
             functions.find(|it| it.parent.is_none() && it.body.is_some() && it.span.range().contains(&at))
         };
         let Some((file, function)) = self.files.get(id.index()).and_then(|file| Some((file, around(file)?))) else {
@@ -178,6 +187,9 @@ impl<'p> Uses<'p> {
             false if file.compiled && (file.built || file.has_main) => Within::Library(at),
             false => return false,
         };
+        if !file.compiled && !file.in_program {
+            return false;
+        }
         let is_pasted = |(part, begins): &(&str, bool)| {
             if *begins { function.name.starts_with(part) } else { function.name.ends_with(part) }
         };
@@ -231,8 +243,9 @@ impl<'p> Uses<'p> {
 
     /// Whether a kernel of a script in Python stands nowhere but in comments and in code that never runs.
     fn is_idle_in_python(&self, at: usize, function: &Function, ask: &Ask<'_, 'p>) -> bool {
-        let Some(file) = self.files.get(at).filter(|file| file.path.ends_with(".py")) else { return false };
-        let stem = file.path.rsplit('/').next().and_then(|name| name.strip_suffix(".py")).unwrap_or("");
+        let Some(file) = self.files.get(at) else { return false };
+        let name = file.path.rsplit('/').next().unwrap_or("");
+        let Some(stem) = name.strip_suffix(".py") else { return false };
         let never = |place: usize| file.is_dead_at(place, ask.project, at);
         let is_own = |place: usize| function.span.range().contains(&place);
         let uses: Vec<usize> = words_at(file.text, &function.name).filter(|place| !is_own(*place)).collect();
@@ -331,6 +344,15 @@ fn pasted(defined: &MacroDefinition) -> Vec<(&str, bool)> {
     parts.filter(|(part, _)| !part.is_empty()).collect()
 }
 
+fn is_compiled(path: &str) -> bool {
+    COMPILED.iter().any(|ending| path.ends_with(ending))
+}
+
+/// A path without its last part.
+fn folders(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folders, _)| folders)
+}
+
 /// The words of a text, with where they begin.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let bytes = text.as_bytes();
@@ -355,7 +377,10 @@ impl<'p> File<'p> {
         let head = self.head(function);
         // A macro that makes a function may make a use of it, too.
         let spelled = self.text.get(function.name_span.range()) == Some(&*function.name);
-        spelled && !head.contains("__attribute__") && !head.contains("[[")
+        let before = self.text.get(..function.span.start as usize).unwrap_or("");
+        let line = before.rsplit('\n').next().unwrap_or("");
+        let has_attribute = |text: &str| text.contains("__attribute__") || text.contains("[[");
+        spelled && !has_attribute(head) && !has_attribute(line)
     }
 
     /// Whether a function runs on the host, and has its name and its calls from what is written here.
@@ -366,12 +391,18 @@ impl<'p> File<'p> {
     /// Whether whoever uses a function spells its name somewhere. `whole`: all that is linked to it is in sight.
     fn may_be_found(&self, function: &Function, whole: bool) -> bool {
         let is_capital = |word: &str| word.len() > 1 && !word.contains(|letter: char| letter.is_ascii_lowercase());
-        let mut words = self.head(function).split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let mut words = self.head(function).split(|letter| !is_part(letter));
+        // What stands for nothing is no part of the function, as read.
+        let before = self.text.get(..function.span.start as usize).unwrap_or("").trim_end();
+        let line = before.rsplit('\n').next().unwrap_or("").trim_start();
+        let last = line.rfind(|letter| !is_part(letter)).map_or(line, |end| &line[end + 1..]);
+        let marked = !line.starts_with('#') && !line.starts_with("//") && is_capital(last);
         let of_device = function.space.global || !function.space.host;
         // A macro in front of it may make it one that others see. Languages without C++'s names know those of C, and Fortran puts `_`
         // behind them.
         let seen = function.extern_c && (!whole || of_device || function.name.ends_with('_'));
-        self.is_spelled(function) && !seen && (of_device || !words.any(|word| word.len() > 1 && is_capital(word)))
+        self.is_spelled(function) && !seen && (of_device || !marked && !words.any(is_capital))
     }
 
     /// Whether no other file can name a function.

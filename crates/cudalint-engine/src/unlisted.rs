@@ -3,7 +3,8 @@
 //! That is only known where the build names its sources one by one. Any text of the project that spells a file's name counts as
 //! use of it, build files also with the name alone; a pattern with a star covers what it may match.
 
-use crate::others::{Other, Others, Role, words_at};
+use crate::others::{Other, Others, words_at};
+use crate::roles::Role;
 use cudalint_program::Project;
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_syntax::Language;
@@ -274,7 +275,8 @@ fn matches(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Patterns, filled, matches};
-    use crate::others::{Other, Role};
+    use crate::others::Other;
+    use crate::roles::Role;
     use std::path::Path;
 
     #[test]

@@ -1,10 +1,10 @@
 //! From the paths on the command line to files: `.gitignore` and hidden files respected, settings' `exclude` globs too,
 //! files named explicitly always taken. What cannot be read is reported, and everything else is still found.
 
-use crate::others;
 use crate::outcome::Fault;
 use crate::paths::{display, real_path, tidy};
 use crate::provider::Overlay;
+use crate::roles::role;
 use cudalint_files::{Bounds, can_be_read};
 use cudalint_findings::Incomplete;
 use cudalint_syntax::FileKind;
@@ -149,7 +149,7 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
         }
         let kind = FileKind::of(entry.path());
         let is_source = kind.is_some_and(|kind| matches!(kind, FileKind::Cuda | FileKind::CFamily));
-        if !is_source && links.is_empty() && others::role(entry.path()).is_some() {
+        if !is_source && links.is_empty() && role(entry.path()).is_some() {
             walked.others.push(real.clone());
         }
         let Some(kind) = kind else { continue };

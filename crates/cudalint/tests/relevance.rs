@@ -1,0 +1,222 @@
+//! What stands in nobody's program is *possible* only: files that no build lists, functions that nobody calls, code that never runs.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Sandbox;
+
+/// A function that drops a status.
+fn dropping(name: &str) -> String {
+    format!("void {name}(void **p) {{\n    cudaMalloc(p, 4);\n}}\n")
+}
+
+/// The functions of which a run over a project says that they drop a status; those of *possible* findings with `?`.
+fn told(sandbox: &Sandbox) -> Vec<String> {
+    let args = ["--select", "unchecked-api-call", "--min-confidence", "possible", "--output-format", "json", "."];
+    let ran = sandbox.run(&args);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let finding = |finding: &serde_json::Value| {
+        let doubt = if finding["confidence"] == "possible" { "?" } else { "" };
+        format!("{}{doubt}", finding["function"].as_str().unwrap())
+    };
+    let mut all: Vec<String> = report["findings"].as_array().unwrap().iter().map(finding).collect();
+    all.sort();
+    all
+}
+
+/// A project whose `main.cu` calls what `a.cu` to `d.cu` define, with more files.
+fn project(build: (&str, &str), more: &[(&str, &str)]) -> Sandbox {
+    let names = ["a", "b", "c", "d"];
+    let header = names.map(|name| format!("void {name}(void **p);\n")).concat();
+    let calls = names.map(|name| format!("{name}(&p); ")).concat();
+    let main = format!("#include \"all.h\"\nint main() {{ void *p; {calls}return 0; }}\n");
+    let sandbox = Sandbox::new(&[("all.h", &header), ("main.cu", &main), build]);
+    for name in names {
+        sandbox.write(&format!("{name}.cu"), format!("#include \"all.h\"\n{}", dropping(name)).as_bytes());
+    }
+    for (name, text) in more {
+        sandbox.write(name, text.as_bytes());
+    }
+    sandbox
+}
+
+const MAKEFILE: (&str, &str) = ("Makefile", "app: main.o a.o b.o c.o d.o\n\tnvcc $^ -o $@\n%.o: %.cu\n\tnvcc -c $<\n");
+/// A library, so that nobody knows who calls its functions.
+const LIBRARY: (&str, &str) = ("CMakeLists.txt", "add_library(all main.cu a.cu b.cu c.cu d.cu)\n");
+
+#[test]
+fn files_that_no_build_lists() {
+    let part = dropping("part").replace("void part", "#include \"all.h\"\nvoid part");
+    let told = |build, more: &[(&str, &str)]| {
+        let mut all =
+            told(&project(build, &[more, &[("part.cu", &*part), ("use.h", "void part(void **p);\n")]].concat()));
+        all.retain(|name| name.starts_with("part"));
+        all
+    };
+    let listing = |text| ("CMakeLists.txt", text);
+    assert_eq!(told(LIBRARY, &[]), ["part?"]);
+    // What includes it is as little built.
+    assert_eq!(told(LIBRARY, &[("whole.cu", "#include \"part.cu\"\n__global__ void k() {}\n")]), ["part?"]);
+    for (build, more) in [
+        (listing("add_library(all main.cu a.cu b.cu c.cu d.cu part.cu)\n"), ("x.txt", "")),
+        (listing("file(GLOB SOURCES *.cu)\nadd_library(all ${SOURCES} a.cu b.cu c.cu d.cu)\n"), ("x.txt", "")),
+        (listing("add_library(all main.cu a.cu b.cu c.cu d.cu pa${R}.cu)\n"), ("x.txt", "")),
+        // Too little is listed to say anything.
+        (listing("add_library(all a.cu b.cu)\n"), ("x.txt", "")),
+        (LIBRARY, ("README.md", "Build it with `nvcc part.cu`.\n")),
+        (LIBRARY, ("tools/build.sh", "for f in part other; do nvcc -c $f.cu; done\n")),
+        (LIBRARY, ("load.py", "load(name='x', sources=['part.cu'])\n")),
+        (LIBRARY, ("a.cpp", "#include \"part.cu\"\n")),
+        // Whoever builds a program by hand may build what is beside it.
+        (LIBRARY, ("test.cu", "__global__ void k() {}\nint main() { return 0; }\n")),
+    ] {
+        assert_eq!(told(build, &[more]), ["part"], "{build:?} {more:?}");
+    }
+    let commented = listing("add_library(all main.cu a.cu b.cu c.cu d.cu)\n# part.cu\n");
+    assert_eq!(told(commented, &[]), ["part?"]);
+    let program = "#include \"all.h\"\nint main() { void *p; cudaMalloc(&p, 4); return 0; }\n";
+    let all = self::told(&project(LIBRARY, &[("part.cu", program)]));
+    assert!(all.contains(&"main".to_owned()), "{all:?}");
+}
+
+#[test]
+fn headers_that_no_file_includes() {
+    let header = format!("#pragma once\n#include <cuda_runtime.h>\n{}", dropping("inline old"));
+    let told = |build, name: &str, more: &[(&str, &str)]| {
+        let sandbox = project(build, &[more, &[(name, &*header)]].concat());
+        told(&sandbox).into_iter().find(|name| name.starts_with("old")).unwrap_or_default()
+    };
+    assert_eq!(told(MAKEFILE, "old.cuh", &[]), "old?");
+    assert_eq!(told(MAKEFILE, "include/old.cuh", &[]), "old");
+    assert_eq!(told(LIBRARY, "old.cuh", &[]), "old");
+    let user = "#include \"old.cuh\"\nint main() { void *p; old(&p); return 0; }\n";
+    assert_eq!(told(MAKEFILE, "old.cuh", &[("test.cu", user)]), "old");
+}
+
+#[test]
+fn functions_that_nobody_calls() {
+    let told = |build, text: &str, more: &[(&str, &str)]| {
+        let text = format!("#include \"all.h\"\n{text}");
+        let mut all = told(&project(build, &[more, &[("a.cu", &*(text + &dropping("a")))]].concat()));
+        all.retain(|name| name.starts_with("get"));
+        all
+    };
+    let get = dropping("get");
+    let through = format!("{get}void again(void **p) {{ get(p); }}\nvoid more(void **p) {{ again(p); }}\n");
+    let generic = dropping("get").replace("void get(void", "template <typename T> void get(T");
+    for (build, text) in [
+        (MAKEFILE, get.clone()),
+        (LIBRARY, get.clone()),
+        (MAKEFILE, through.clone()),
+        (MAKEFILE, format!("{generic}template void get<int>(int **);\n")),
+        (MAKEFILE, format!("extern \"C\" {get}")),
+        (MAKEFILE, format!("{get}void use(void **p) {{ if (false) get(p); }}\n")),
+    ] {
+        assert_eq!(told(build, &text, &[]), ["get?"], "{build:?} {text}");
+    }
+    // A header without GPU code declares it: in a program that is no use.
+    let declared = ("get.h", "void get(void **p);\n");
+    assert_eq!(told(MAKEFILE, &get, &[declared]), ["get?"]);
+    assert_eq!(told(LIBRARY, &get, &[declared]), ["get"]);
+    let uses = "#include \"get.h\"\nvoid use(void **p) { get(p); }\n";
+    for (build, text, more) in [
+        (MAKEFILE, get.clone(), ("use.cpp", uses)),
+        (MAKEFILE, get.clone(), ("use.cpp", "void get(void **p);\nvoid (*pointer)(void **) = get;\n")),
+        (MAKEFILE, format!("extern \"C\" {get}"), ("load.py", "ctypes.CDLL('a.so').get(p)\n")),
+        (LIBRARY, format!("extern \"C\" {get}"), ("x.txt", "")),
+        (MAKEFILE, format!("#define CALL(x) get##x\n{get}"), ("x.txt", "")),
+        (MAKEFILE, format!("#define EXPORTED\nEXPORTED {get}"), ("x.txt", "")),
+        (MAKEFILE, through.replace("void more", "__attribute__((constructor)) void more"), ("x.txt", "")),
+    ] {
+        assert_eq!(told(build, &text, &[more]), ["get"], "{build:?} {text} {more:?}");
+    }
+}
+
+/// Lines of a file at which something is told, with its confidence.
+fn at_lines(text: &str, rule: &str, name: &str) -> Vec<String> {
+    let sandbox = Sandbox::new(&[(name, text)]);
+    let ran = sandbox.run(&["--select", rule, "--min-confidence", "possible", "--output-format", "json", "."]);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let finding = |finding: &serde_json::Value| {
+        format!("{} {}", finding["range"]["start"]["line"], finding["confidence"].as_str().unwrap())
+    };
+    report["findings"].as_array().unwrap().iter().map(finding).collect()
+}
+
+#[test]
+fn code_that_never_runs() {
+    let lines = |head: &str, body: &str| {
+        let text = format!("#include <cuda_runtime.h>\n{head}\nvoid f(void **p, int n) {{\n{body}\n}}\n");
+        at_lines(&text, "unchecked-api-call", "a.cu")
+    };
+    for (head, body) in [
+        ("", "if (0) { cudaMalloc(p, 4); }"),
+        ("", "if (true) { n++; } else { cudaMalloc(p, 4); }"),
+        ("", "while (0) { cudaMalloc(p, 4); }"),
+        ("#define DEBUG 0", "if (DEBUG) cudaMalloc(p, 4);"),
+        ("const bool debug = false;", "if (debug && n > 2) cudaMalloc(p, 4);"),
+        ("#include <cstdlib>", "exit(1); cudaMalloc(p, 4);"),
+        ("", "return; cudaMalloc(p, 4);"),
+    ] {
+        assert_eq!(lines(head, body), ["4 possible"], "{head} {body}");
+    }
+    for (head, body) in [
+        ("", "if (1) { cudaMalloc(p, 4); }"),
+        ("bool debug = false;", "if (debug) cudaMalloc(p, 4);"),
+        ("", "do { cudaMalloc(p, 4); } while (0);"),
+        ("", "if (n) return; cudaMalloc(p, 4);"),
+        ("", "if (n) goto end; return; end: cudaMalloc(p, 4);"),
+        ("#define ZERO 0", "if (ZERO) { n++; } else { cudaMalloc(p, 4); }"),
+    ] {
+        assert_eq!(lines(head, body), ["4 definite"], "{head} {body}");
+    }
+    // Only one of two branches of `#if` ends the function.
+    let lines = lines("#include \"config.h\"", "#ifdef NO_GPU\nreturn;\n#endif\ncudaMalloc(p, 4);");
+    assert_eq!(lines, ["7 definite"]);
+}
+
+#[test]
+fn kernels_that_nobody_launches() {
+    let kernel = |name: &str| {
+        format!(
+            "__global__ void {name}(int *out) {{\n    __shared__ int s[64];\n    s[threadIdx.x] = threadIdx.x;\n    \
+             out[threadIdx.x] = s[63 - threadIdx.x];\n}}\n"
+        )
+    };
+    let text = |main: &str| {
+        let [old, new] = ["old", "recent"].map(kernel);
+        format!(
+            "{old}{new}int main() {{\n    int *d;\n    cudaMalloc(&d, 256);\n    recent<<<1, 64>>>(d);\n    {main}\n    return 0;\n}}\n"
+        )
+    };
+    let told = |main: &str| at_lines(&text(main), "shared-memory-race", "a.cu");
+    let both = told("old<<<1, 64>>>(d);");
+    assert!(both.len() == 2 && both.iter().all(|it| it.ends_with("definite")), "{both:?}");
+    for main in ["", "// old<<<1, 64>>>(d);", "if (0) old<<<1, 64>>>(d);"] {
+        let told = told(main);
+        let old: Vec<&String> = told.iter().filter(|it| it.starts_with("4 ") || it.starts_with("3 ")).collect();
+        assert!(old.iter().all(|it| it.ends_with("possible")), "{main}: {told:?}");
+        assert!(told.iter().any(|it| it.ends_with("definite")), "{main}: {told:?}");
+    }
+    // The driver is asked for it by its name.
+    let named = told("cuModuleGetFunction(&f, module, \"_Z3oldPi\");");
+    assert!(named.iter().filter(|it| !it.ends_with("possible")).count() == 2, "{named:?}");
+}
+
+#[test]
+fn kernels_of_scripts_that_are_launched_where_nothing_runs() {
+    let text = |flag: &str, more: &str| {
+        format!(
+            "import numpy as np\nfrom numba import cuda\n\n{flag}\n\n\n@cuda.jit\ndef kernel(out):\n    \
+             s = cuda.shared.array(64, np.int32)\n    t = cuda.threadIdx.x\n    s[t] = t\n    out[t] = s[63 - t]\n\n\n\
+             out = cuda.device_array(64, np.int32)\nif debug:\n    print(out)\nelse:\n    kernel[1, 64](out)\n{more}"
+        )
+    };
+    let told = |flag: &str, more: &str| at_lines(&text(flag, more), "shared-memory-race", "a.py");
+    let sure = |all: &[String]| all.iter().filter(|it| !it.ends_with("possible")).count();
+    assert_eq!(sure(&told("debug = False", "")), 1);
+    assert_eq!(sure(&told("debug = True", "")), 0);
+    assert_eq!(sure(&told("debug = True", "# kernel[1, 64](out)\n")), 0);
+    assert_eq!(sure(&told("debug = True", "kernel[1, 64](out)\n")), 1);
+}
