@@ -6,7 +6,8 @@ use crate::project::Source;
 use crate::provider::Provider;
 use crate::roles::{Role, role};
 use cudalint_syntax::{Comment, FileKind, FileText, Language, Region, Span, comments};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashSet, FxHasher};
+use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -50,6 +51,12 @@ impl Other {
     }
 }
 
+fn hash(word: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(word.as_bytes());
+    hasher.finish()
+}
+
 /// Whether a place is in one of these comments, which are in order.
 pub(crate) fn holds(comments: &[Comment], at: usize) -> bool {
     let next = comments.partition_point(|comment| comment.span.range().end <= at);
@@ -61,6 +68,16 @@ pub(crate) struct Others<'p> {
     listed: Vec<(PathBuf, Role)>,
     provider: &'p dyn Provider,
     texts: OnceLock<Option<Vec<Other>>>,
+    words: OnceLock<Words>,
+}
+
+/// What words there are in all texts.
+#[derive(Default)]
+struct Words {
+    /// Their hashes.
+    all: FxHashSet<u64>,
+    /// Those that are mangled names.
+    mangled: Vec<String>,
 }
 
 impl<'p> Others<'p> {
@@ -79,12 +96,34 @@ impl<'p> Others<'p> {
         let mut listed: Vec<(PathBuf, Role)> = named.chain(quiet).collect();
         listed.sort();
         listed.dedup();
-        Self { listed, provider, texts: OnceLock::new() }
+        Self { listed, provider, texts: OnceLock::new(), words: OnceLock::new() }
     }
 
     /// Them; nothing where they are too many.
     pub fn texts(&self) -> Option<&[Other]> {
         self.texts.get_or_init(|| self.read()).as_deref()
+    }
+
+    fn words(&self) -> &Words {
+        self.words.get_or_init(|| {
+            let mut found = Words::default();
+            for (_, word) in self.texts().unwrap_or_default().iter().flat_map(|text| words(&text.text)) {
+                if found.all.insert(hash(word)) && word.starts_with("_Z") {
+                    found.mangled.push(word.to_owned());
+                }
+            }
+            found
+        })
+    }
+
+    /// Whether a word may stand in one of them, be it in a comment.
+    pub fn spell(&self, word: &str) -> bool {
+        self.words().all.contains(&hash(word))
+    }
+
+    /// Mangled names that they spell.
+    pub fn mangled(&self) -> impl Iterator<Item = &str> {
+        self.words().mangled.iter().map(String::as_str)
     }
 
     fn read(&self) -> Option<Vec<Other>> {
@@ -125,6 +164,19 @@ fn without_comments(path: &Path, text: &str) -> String {
         mark.unwrap_or(line.len())
     };
     text.lines().fold(String::with_capacity(text.len()), |all, line| all + &line[..code(line)] + "\n")
+}
+
+/// The words of a text, with where they begin.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let bytes = text.as_bytes();
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += bytes.get(at..)?.iter().position(is_part)?;
+        let start = at;
+        at += bytes[start..].iter().position(|byte| !is_part(byte)).unwrap_or(bytes.len() - start);
+        Some((start, text.get(start..at)?))
+    })
 }
 
 /// Where a word stands by itself in a text.

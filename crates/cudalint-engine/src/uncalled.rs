@@ -7,7 +7,7 @@
 
 use crate::callers::Calls;
 use crate::dead::{Dead, dead};
-use crate::others::{Other, Others, holds, words_at};
+use crate::others::{Other, Others, holds, words, words_at};
 use crate::roles::Role;
 use crate::unlisted::COMPILED;
 use cudalint_program::Project;
@@ -46,6 +46,8 @@ pub(crate) struct Uses<'p> {
     pasted: Vec<(&'p str, bool)>,
     /// Where the names of functions and classes stand: file and position.
     places: OnceLock<FxHashMap<&'p str, Vec<(usize, usize)>>>,
+    /// Mangled names that the files spell.
+    mangled: OnceLock<Vec<&'p str>>,
 }
 
 /// A file.
@@ -132,7 +134,7 @@ impl<'p> Uses<'p> {
         let is_program = is_small && (calls.may_have("main") || files.iter().any(|file| file.has_main));
         let macros = files.iter().flat_map(|file| &file.module.macros);
         let pasted = macros.flat_map(|defined| pasted(defined)).collect();
-        Self { files, is_program, pasted, places: OnceLock::new() }
+        Self { files, is_program, pasted, places: OnceLock::new(), mangled: OnceLock::new() }
     }
 
     /// Who uses the function around a place. Without `others` not all of the project is known.
@@ -217,11 +219,12 @@ impl<'p> Uses<'p> {
         let unnamed = |name: &str, own: &dyn Fn(&Function) -> bool, is_function: bool| {
             self.is_nowhere(name, own, within, ask, calls)
                 && ask.others.texts().is_some_and(|texts| {
-                    texts.iter().all(|text| match text.role {
-                        Role::Quiet if is_function && within == Within::Program => !text.uses(name),
-                        Role::Quiet | Role::Foreign | Role::Script => !text.names(name),
-                        Role::Build | Role::Document => true,
-                    })
+                    !ask.others.spell(name)
+                        || texts.iter().all(|text| match text.role {
+                            Role::Quiet if is_function && within == Within::Program => !text.uses(name),
+                            Role::Quiet | Role::Foreign | Role::Script => !text.names(name),
+                            Role::Build | Role::Document => true,
+                        })
                 })
         };
         let idle = unnamed(&function.name, &same, true)
@@ -236,9 +239,13 @@ impl<'p> Uses<'p> {
         let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
         let lists = |text: &Other| text.role == Role::Build && words_at(&text.text, stem).next().is_some();
         let mangled = format!("{}{}", function.name.len(), &*function.name);
+        let own = self.mangled.get_or_init(|| {
+            let all = self.files.iter().flat_map(|file| words(file.text));
+            all.map(|(_, word)| word).filter(|word| word.starts_with("_Z")).collect()
+        });
         (file.has_main || !file.compiled || texts.iter().any(lists))
-            && !texts.iter().any(|text| text.text.contains(&mangled))
-            && !self.files.iter().any(|file| file.text.contains(&mangled))
+            && !ask.others.mangled().any(|name| name.contains(&mangled))
+            && !own.iter().any(|name| name.contains(&mangled))
     }
 
     /// Whether a kernel of a script in Python stands nowhere but in comments and in code that never runs.
@@ -351,19 +358,6 @@ fn is_compiled(path: &str) -> bool {
 /// A path without its last part.
 fn folders(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folders, _)| folders)
-}
-
-/// The words of a text, with where they begin.
-fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let bytes = text.as_bytes();
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        at += bytes.get(at..)?.iter().position(is_part)?;
-        let start = at;
-        at += bytes[start..].iter().position(|byte| !is_part(byte)).unwrap_or(bytes.len() - start);
-        Some((start, text.get(start..at)?))
-    })
 }
 
 impl<'p> File<'p> {

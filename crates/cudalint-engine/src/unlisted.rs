@@ -3,7 +3,7 @@
 //! That is only known where the build names its sources one by one. Any text of the project that spells a file's name counts as
 //! use of it, build files also with the name alone; a pattern with a star covers what it may match.
 
-use crate::others::{Other, Others, words_at};
+use crate::others::{Other, Others, words, words_at};
 use crate::roles::Role;
 use cudalint_program::Project;
 use cudalint_program::ir::{Module, ModuleId};
@@ -85,8 +85,9 @@ pub(crate) fn unlisted(
     let patterns = Patterns::of(texts);
     let is_covered: Vec<bool> = files.iter().map(|file| patterns.cover(real(file), file.name())).collect();
     let builds: Vec<&Other> = texts.iter().filter(|text| text.role == Role::Build).collect();
-    let is_listed =
-        |file: &File<'_>| builds.iter().any(|build| names(&build.text, file.stem())) || patterns.compose(file.name());
+    let built = Words::of(builds.iter().copied());
+    let scripted = Words::of(texts.iter().filter(|text| text.role == Role::Script));
+    let is_listed = |file: &File<'_>| built.name(file.stem()) || patterns.compose(file.name());
     let is_listed: Vec<bool> = files.iter().map(is_listed).collect();
     let sources: Vec<usize> = (0..files.len()).filter(|at| files[*at].is_compiled() && !is_covered[*at]).collect();
     let listed = sources.iter().filter(|at| is_listed[**at]).count();
@@ -109,7 +110,7 @@ pub(crate) fn unlisted(
             && has_build(file)
             && !file.module.nvrtc
             && !spelled.contains(file.name())
-            && !texts.iter().any(|text| text.role == Role::Script && names(&text.text, file.stem()))
+            && !scripted.name(file.stem())
     };
     let mut idle: FxHashSet<usize> = (0..files.len()).filter(may_be_idle).collect();
     let wanted: FxHashSet<&str> = idle.iter().filter_map(|at| Some(files.get(*at)?.name())).collect();
@@ -130,9 +131,25 @@ pub(crate) fn unlisted(
     idle.into_iter().filter_map(|at| ids.get(at).copied()).collect()
 }
 
-/// Whether a text spells a stem, by itself or as that of a shared library.
-fn names(text: &str, stem: &str) -> bool {
-    words_at(text, stem).next().is_some() || text.contains(&format!("lib{stem}"))
+/// The words of some texts.
+struct Words<'t> {
+    all: FxHashSet<&'t str>,
+    texts: Vec<&'t str>,
+}
+
+impl<'t> Words<'t> {
+    fn of(texts: impl Iterator<Item = &'t Other>) -> Self {
+        let texts: Vec<&str> = texts.map(|text| &*text.text).collect();
+        Self { all: texts.iter().flat_map(|text| words(text)).map(|(_, word)| word).collect(), texts }
+    }
+
+    /// Whether one spells a stem, by itself or as that of a shared library.
+    fn name(&self, stem: &str) -> bool {
+        if stem.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            return self.all.contains(stem) || self.all.contains(&*format!("lib{stem}"));
+        }
+        self.texts.iter().any(|text| words_at(text, stem).next().is_some())
+    }
 }
 
 /// What may be names of files of C and C++ in a text.
