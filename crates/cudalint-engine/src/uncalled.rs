@@ -9,7 +9,7 @@ use crate::callers::Calls;
 use crate::dead::{Dead, dead};
 use crate::others::{Other, Others, holds, words, words_at};
 use crate::roles::Role;
-use crate::unlisted::COMPILED;
+use crate::unlisted::{COMPILED, is_main};
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, Module, ModuleId};
 use cudalint_syntax::{Comment, Language, Region, Span, comments};
@@ -256,7 +256,10 @@ impl<'p> Uses<'p> {
         let never = |place: usize| file.is_dead_at(place, ask.project, at);
         let is_own = |place: usize| function.span.range().contains(&place);
         let uses: Vec<usize> = words_at(file.text, &function.name).filter(|place| !is_own(*place)).collect();
-        let is_script = file.text.contains("__main__") || uses.iter().any(|place| never(*place));
+        // A launch that is commented out tells a script, too.
+        let launched = |place: usize| file.text[place + function.name.len()..].starts_with('[');
+        let is_script = file.text.contains("__main__")
+            || uses.iter().any(|place| never(*place) || file.is_comment(*place) && launched(*place));
         let is_kernel = function.space.global || function.space.device;
         let imports = |other: &File<'p>| {
             other.path != file.path
@@ -318,14 +321,6 @@ impl<'p> Uses<'p> {
         }
         places
     }
-}
-
-/// Whether a function is the first of a program, or of a module that something else loads.
-fn is_main(function: &Function) -> bool {
-    const NAMES: [&str; 6] = ["main", "wmain", "WinMain", "wWinMain", "DllMain", "mexFunction"];
-    const BEGINNINGS: [&str; 4] = ["PyInit_", "Java_", "JNI_", "LLVMFuzzer"];
-    let is_first = NAMES.contains(&&*function.name) || BEGINNINGS.iter().any(|it| function.name.starts_with(it));
-    is_first && function.body.is_some()
 }
 
 /// What a macro's body joins with `##`: what stands on both sides, each nothing where it is a parameter.

@@ -6,7 +6,7 @@
 use crate::others::{Other, Others, words, words_at};
 use crate::roles::Role;
 use cudalint_program::Project;
-use cudalint_program::ir::{Module, ModuleId};
+use cudalint_program::ir::{Function, Module, ModuleId};
 use cudalint_syntax::Language;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
@@ -17,14 +17,11 @@ pub(crate) const COMPILED: [&str; 6] = [".cu", ".c", ".cc", ".cpp", ".cxx", ".c+
 /// A build has to name so many sources before it says something of those that it does not name, and half of all.
 const LEAST: usize = 4;
 
-/// What makes a file a program, or a module that something loads by itself; without it a file is a part of what others build.
-const STARTS: [&str; 14] = [
-    "main",
-    "wmain",
-    "WinMain",
-    "DllMain",
-    "mexFunction",
+/// Macros that make a file a program, or a module that something loads by itself; without one, and without a function that a program
+/// begins with, a file is a part of what others build.
+const STARTS: [&str; 9] = [
     "PYBIND11_MODULE",
+    "PYBIND11_PLUGIN",
     "TORCH_LIBRARY",
     "NB_MODULE",
     "BENCHMARK_MAIN",
@@ -32,8 +29,15 @@ const STARTS: [&str; 14] = [
     "CATCH_CONFIG_MAIN",
     "BOOST_TEST_MODULE",
     "DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN",
-    "PYBIND11_PLUGIN",
 ];
+
+/// Whether a function is the first of a program, or of a module that something else loads.
+pub(crate) fn is_main(function: &Function) -> bool {
+    const NAMES: [&str; 6] = ["main", "wmain", "WinMain", "wWinMain", "DllMain", "mexFunction"];
+    const BEGINNINGS: [&str; 4] = ["PyInit_", "Java_", "JNI_", "LLVMFuzzer"];
+    let is_first = NAMES.contains(&&*function.name) || BEGINNINGS.iter().any(|it| function.name.starts_with(it));
+    is_first && function.body.is_some()
+}
 
 /// A file of the project's program.
 struct File<'p> {
@@ -61,7 +65,8 @@ impl File<'_> {
     }
 
     fn starts(&self) -> bool {
-        STARTS.iter().any(|name| words_at(self.text, name).next().is_some())
+        self.module.functions.iter().any(is_main)
+            || STARTS.iter().any(|name| words_at(self.text, name).next().is_some())
     }
 }
 

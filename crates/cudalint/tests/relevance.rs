@@ -219,4 +219,9 @@ fn kernels_of_scripts_that_are_launched_where_nothing_runs() {
     assert_eq!(sure(&told("debug = True", "")), 0);
     assert_eq!(sure(&told("debug = True", "# kernel[1, 64](out)\n")), 0);
     assert_eq!(sure(&told("debug = True", "kernel[1, 64](out)\n")), 1);
+    // Of a module that somebody may import nothing is known.
+    let module = text("", "").split("\n\n\nout").next().unwrap().to_owned();
+    assert_eq!(sure(&at_lines(&module, "shared-memory-race", "a.py")), 1);
+    let script = format!("{module}\n\n# kernel[1, 64](out)\n");
+    assert_eq!(sure(&at_lines(&script, "shared-memory-race", "a.py")), 0);
 }
