@@ -12,6 +12,7 @@ pub static RULE: Rule = rule!("unchecked-launch", Suspicious, FaultInjection)
     .summary("Nobody asks whether a kernel launch was accepted.")
     .guideline("CUDA-1.4")
     .cwe(391)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .fix(Applicability::Safe)
     .facts(check);
 
@@ -64,6 +65,8 @@ fn finding(
         Kind::Partly => format!("{within} checks {subject} on some paths only"),
     };
     let confidence = match kind {
+        // Each function out of sight is an assumption.
+        Kind::OutOfSight if first.unseen.len() > 1 => Confidence::Possible,
         Kind::Partly | Kind::OutOfSight => Confidence::Likely,
         Kind::Never | Kind::OnlySync => Confidence::Definite,
     };

@@ -97,7 +97,7 @@ impl<'a> Lowerer<'a> {
     /// call of a function that is out of sight.
     pub(super) fn unknown_macro<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Option<ExprId> {
         let (name, span) = s.text_and_span(node);
-        let looks_so = name.len() > 1 && !name.contains(|letter: char| letter.is_ascii_lowercase());
+        let looks_so = name.len() > 1 && name.contains(|letter: char| letter.is_ascii_uppercase());
         let is_one = (looks_so || self.view.is_macro_somewhere(name))
             && s.argument(name).is_none()
             && self.lookup_variable(name).is_none()

@@ -139,14 +139,34 @@ impl Lowerer<'_> {
                 }
                 out.extend(children());
                 if !both {
+                    self.pass_over(s, alternative);
                     return;
                 }
+            } else {
+                self.pass_over_branch(s, node);
             }
             passed_code |= children().any(is_code);
             match alternative {
                 Some(next) => node = next,
                 None => return,
             }
+        }
+    }
+
+    /// Notes that a branch and those behind it are not the program.
+    fn pass_over<'t>(&mut self, s: Src<'t>, branch: Option<Node<'t>>) {
+        let mut next = branch;
+        for _ in 0..10_000 {
+            let Some(branch) = next else { return };
+            self.pass_over_branch(s, branch);
+            next = field(branch, Field::Alternative);
+        }
+    }
+
+    fn pass_over_branch<'t>(&mut self, s: Src<'t>, branch: Node<'t>) {
+        let parts = children_of_branch(branch);
+        if let (true, Some(first), Some(last)) = (s.is_file(), parts.first(), parts.last()) {
+            self.module.passed_over.push(Span::new(first.start_byte(), last.end_byte()));
         }
     }
 

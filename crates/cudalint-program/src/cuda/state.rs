@@ -100,6 +100,7 @@ impl<'a> Lowerer<'a> {
             exprs,
             stmts,
             damage: input.parsed.damage.clone(),
+            passed_over: masked_branches(&input.parsed.notes),
             nvrtc: input.directives.nvrtc,
             ..Module::default()
         };
@@ -390,4 +391,9 @@ impl Macros {
     pub fn outermost(&self) -> Option<ExpansionId> {
         self.outer
     }
+}
+
+/// The branches that the mask has taken out.
+fn masked_branches(notes: &[MaskNote]) -> Vec<Span> {
+    notes.iter().filter(|note| note.kind == MaskKind::Branch).map(|note| note.span).collect()
 }

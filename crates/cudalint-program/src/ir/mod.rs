@@ -67,6 +67,8 @@ pub struct Module {
     pub damage: Vec<Span>,
     /// Branches of `#if` groups that were taken for the program, where nothing in sight decides and other branches have code.
     pub supposed: Vec<Supposed>,
+    /// Branches of `#if` groups that are not the program.
+    pub passed_over: Vec<Span>,
     /// What lowering cut short, by cause: what comes after is unknown.
     pub cuts: Vec<(&'static str, u32)>,
     /// Explicit instantiations of function and class templates.

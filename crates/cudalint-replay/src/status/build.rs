@@ -1,13 +1,17 @@
 //! From the statements of a function to its [`Flow`].
 
-use super::flow::{Action, Alive, Draft, EXIT, Fate, Flow};
-use cudalint_program::Name;
-use cudalint_program::Project;
+use super::flow::{Action, Alive, Callee, Draft, EXIT, Fate, Flow};
+use super::hidden::{self, Hidden};
 use cudalint_program::api::effects::ErrorRole;
 use cudalint_program::api::{ApiId, is_status_type};
-use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Module, ModuleId, Stmt, StmtId, SwitchCase, Type, TypeId};
+use cudalint_program::ir::{
+    Expr, ExprId, Function, LocalId, Module, ModuleId, Space, Stmt, StmtId, SwitchCase, Type, TypeId,
+};
+use cudalint_program::types::TypeEnv;
+use cudalint_program::{Name, Project, Scope};
 use cudalint_syntax::Span;
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 
 /// Nesting beyond which a function is not followed.
 const MAX_DEPTH: u32 = 300;
@@ -30,6 +34,12 @@ pub(super) struct Builder<'a> {
     /// The objects with destructors that are alive.
     pub(super) alive: Vec<Alive>,
     labels: FxHashMap<Name, u32>,
+    /// What only another configuration does, by place; those behind the last statement come first.
+    hidden: Vec<(u32, Hidden)>,
+    /// Whether classes out of sight are used whose operators throw.
+    pub(super) has_throwing_classes: bool,
+    /// Types and values of expressions, once they are asked for.
+    scope: OnceCell<Scope<'a>>,
 }
 
 /// Reduces a function. `legacy_blas`: the module uses the first generation of cuBLAS.
@@ -58,6 +68,9 @@ pub(super) fn build(
         continues: Vec::new(),
         alive: Vec::new(),
         labels: FxHashMap::default(),
+        hidden: hidden::points(project, id, function).into_iter().rev().collect(),
+        has_throwing_classes: memchr::memmem::find(project.source(id).as_bytes(), b"thrust::").is_some(),
+        scope: OnceCell::new(),
     };
     for value in function.member_inits.iter().flat_map(|(_, values)| values) {
         builder.expr(*value, Fate::Consumed);
@@ -65,6 +78,7 @@ pub(super) fn build(
     if let Some(body) = &function.body {
         builder.block(body);
     }
+    builder.pass_hidden(u32::MAX);
     builder.goto(EXIT);
     let mut flow = builder.flow;
     super::solve::mark_reads(&mut flow, draft);
@@ -72,7 +86,25 @@ pub(super) fn build(
     flow
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    /// Types and values of the function's expressions.
+    pub(super) fn scope(&self) -> &Scope<'a> {
+        self.scope.get_or_init(|| {
+            let id = self.module.functions.iter_enumerated().find(|(_, other)| std::ptr::eq(*other, self.function));
+            Scope::new(self.project, self.id, id.map(|(id, _)| id), &TypeEnv::default())
+        })
+    }
+
+    /// What another configuration does before a place of the file.
+    fn pass_hidden(&mut self, before: u32) {
+        while let Some((_, point)) = self.hidden.pop_if(|(at, _)| *at < before) {
+            match point {
+                Hidden::Branch => self.push(Action::Hidden),
+                Hidden::Macro(name) => self.made_call(Callee::Macro(name.clone()), name, Span::default()),
+            }
+        }
+    }
+
     pub(super) fn push(&mut self, action: Action) {
         self.draft.actions.push((self.current, action));
     }
@@ -126,8 +158,12 @@ impl Builder<'_> {
             return;
         }
         self.depth += 1;
+        self.pass_hidden(node.span.start);
         match &node.kind {
-            Stmt::Expr(value) => self.expr(*value, fate),
+            Stmt::Expr(value) => {
+                self.expr(*value, fate);
+                self.temporary(*value);
+            }
             Stmt::Declare(local) => {
                 self.declare(*local);
                 self.begin_life(*local);
@@ -237,10 +273,7 @@ impl Builder<'_> {
         self.expr(condition, Fate::Consumed);
         let from = self.here();
         let (yes, after) = (self.new_segment(), self.new_segment());
-        let constant = match self.module.exprs.get(condition).map(|node| &node.kind) {
-            Some(Expr::Int { value, .. }) => Some(*value != 0),
-            _ => None,
-        };
+        let constant = self.constant(condition);
         if constant != Some(false) {
             self.edge(from, yes);
         }
@@ -365,12 +398,25 @@ impl Builder<'_> {
 
     fn declare(&mut self, id: LocalId) {
         let Some(variable) = self.function.locals.get(id) else { return };
-        let Some(init) = variable.init else { return };
+        let Some(init) = variable.init else {
+            if matches!(variable.space, Space::Ordinary) {
+                self.construct(variable.ty, variable.span);
+            }
+            return;
+        };
         let init = self.unwrap_single(init, variable.ty);
-        if self.holds_status(variable.ty) && variable.space == cudalint_program::ir::Space::Ordinary {
+        if self.holds_status(variable.ty) && variable.space == Space::Ordinary {
             self.define(id, init, false);
         } else {
             self.expr(init, Fate::Consumed);
+            // What is made by `T x = f()` was made there.
+            match self.module.exprs.get(init).map(|node| &node.kind) {
+                Some(Expr::InitList(_)) => self.construct(variable.ty, variable.span),
+                Some(Expr::Local(_) | Expr::Name { .. } | Expr::Member { .. }) if self.has_throwing_classes => {
+                    self.construct(variable.ty, variable.span);
+                }
+                _ => {}
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use super::known;
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{ErrorRole, Returns};
-use cudalint_program::ir::{Expr, ExprId, ExprNode, LaunchExpr, LocalId, Path, Space, Type};
+use cudalint_program::ir::{Expr, ExprId, ExprNode, LaunchExpr, LocalId, Path, Space, TemplateArg, Type};
 use cudalint_syntax::Span;
 
 /// Nesting beyond which an expression is not followed.
@@ -41,11 +41,13 @@ impl Builder<'_> {
                 self.escape_captured(node.span);
                 self.call_site(node, Callee::Lambda(*function), Name::from(""), 0, Fate::Consumed);
             }
-            Expr::Unary(_, a)
-            | Expr::Member { base: a, .. }
-            | Expr::Deref(a)
-            | Expr::Designated { value: a, .. }
-            | Expr::Delete { value: a, .. } => self.expr(*a, Fate::Consumed),
+            Expr::Unary(_, a) | Expr::Member { base: a, .. } | Expr::Deref(a) | Expr::Designated { value: a, .. } => {
+                self.expr(*a, Fate::Consumed);
+            }
+            Expr::Delete { value, .. } => {
+                self.expr(*value, Fate::Consumed);
+                self.deleted(*value, node.span);
+            }
             Expr::AddressOf(a) => {
                 if let Some(Expr::Local(local)) = module.exprs.get(*a).map(|inner| &inner.kind) {
                     self.flow.escaped.push(*local);
@@ -55,6 +57,9 @@ impl Builder<'_> {
             Expr::Cast { ty, value } => {
                 let voided = matches!(module.types.get(*ty), Some(Type::Void));
                 self.expr(*value, if voided { Fate::Voided } else { fate });
+                if matches!(module.types.get(*ty), Some(Type::Named { .. })) && !self.holds_status(*ty) {
+                    self.construct(*ty, node.span);
+                }
             }
             Expr::Construct { ty, args, .. } if args.len() == 1 && self.holds_status(*ty) => {
                 self.all(args, fate);
@@ -92,23 +97,27 @@ impl Builder<'_> {
             Expr::Index { base, indices } => {
                 self.expr(*base, Fate::Consumed);
                 self.all(indices, Fate::Consumed);
+                self.used_object(*base);
             }
             Expr::Call { callee, args } => self.call(node, *callee, args, fate),
             Expr::Launch(launch) => self.launch(node, launch, fate),
-            Expr::Construct { args, .. } | Expr::InitList(args) | Expr::Unknown(args) => {
+            Expr::Construct { ty, args, .. } => {
                 self.all(args, Fate::Consumed);
+                self.construct(*ty, node.span);
             }
+            Expr::InitList(args) | Expr::Unknown(args) => self.all(args, Fate::Consumed),
             Expr::Python(_) => {}
             Expr::Place { at, count, args, .. } => {
                 for part in std::iter::once(at).chain(count).chain(args) {
                     self.expr(*part, Fate::Consumed);
                 }
             }
-            Expr::New { count, args, .. } => {
+            Expr::New { ty, count, args } => {
                 if let Some(count) = count {
                     self.expr(*count, Fate::Consumed);
                 }
                 self.all(args, Fate::Consumed);
+                self.construct(*ty, node.span);
             }
             Expr::Comma(parts) => {
                 if let Some((last, before)) = parts.split_last() {
@@ -159,6 +168,7 @@ impl Builder<'_> {
                 let ignored = matches!(target_kind, Some(Expr::Name { path, .. }) if path.last().is_some_and(|name| *name == "ignore"));
                 self.expr(value, if ignored { Fate::Voided } else { Fate::Consumed });
                 self.expr(target, Fate::Consumed);
+                self.used_object(target);
                 return;
             }
         };
@@ -171,6 +181,7 @@ impl Builder<'_> {
             if compound {
                 self.read(local, Fate::Consumed);
             }
+            self.used_object(target);
             self.push(Action::Write(local));
         }
     }
@@ -195,15 +206,30 @@ impl Builder<'_> {
                         (Callee::Api(api), name)
                     }
                     Some(_) => (Callee::Named { name: Name::from("printf"), scope: None }, name),
-                    None => (Callee::Named { name: name.clone(), scope }, name),
+                    None if known::throws_errors(path.segments.first().map_or("", Name::as_str)) => {
+                        self.push(Action::Hidden);
+                        (Callee::Named { name: name.clone(), scope: Some(Name::from(known::STANDARD)) }, name)
+                    }
+                    None => {
+                        if matches!(name.as_str(), "make_unique" | "make_shared")
+                            && let Expr::Name { targs, .. } = &callee_node.kind
+                            && let Some(TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _)) = targs.first()
+                        {
+                            self.construct(*ty, node.span);
+                        }
+                        (Callee::Named { name: name.clone(), scope }, name)
+                    }
                 }
             }
             Expr::Member { base, name, .. } => {
                 self.expr(*base, Fate::Consumed);
-                let callee = if self.is_standard_object(*base) {
-                    Callee::Named { name: name.clone(), scope: Some(Name::from(known::STANDARD)) }
-                } else {
-                    Callee::Method(name.clone())
+                let callee = match self.standard_object(*base) {
+                    Some(Standard::Plain) => {
+                        Callee::Named { name: name.clone(), scope: Some(Name::from(known::STANDARD)) }
+                    }
+                    // What it holds may begin or end.
+                    Some(Standard::Holder) if matches!(name.as_str(), "reset" | "emplace" | "swap") => Callee::Opaque,
+                    _ => Callee::Method { name: name.clone(), class: self.class_of(*base, name) },
                 };
                 (callee, name.clone())
             }
@@ -223,7 +249,7 @@ impl Builder<'_> {
                 let callee = match lambda {
                     Some(lambda) => Callee::Lambda(lambda),
                     // A generator or distribution of random numbers.
-                    None if self.is_standard_object(callee) => {
+                    None if self.standard_object(callee) == Some(Standard::Plain) => {
                         Callee::Named { name: name.clone(), scope: Some(Name::from(known::STANDARD)) }
                     }
                     None => Callee::Opaque,
@@ -282,15 +308,16 @@ impl Builder<'_> {
         matches!(to, Some(Type::Named { path, .. }) if is_std(path))
     }
 
-    /// Whether an expression is a variable of a class of the standard library that calls nobody else's code.
-    fn is_standard_object(&self, expr: ExprId) -> bool {
-        let Some(Expr::Local(local)) = self.module.exprs.get(expr).map(|node| &node.kind) else { return false };
+    /// Whether an expression is a variable of a class of the standard library, and of which kind.
+    fn standard_object(&self, expr: ExprId) -> Option<Standard> {
+        let Some(Expr::Local(local)) = self.module.exprs.get(expr).map(|node| &node.kind) else { return None };
         let mut ty = self.function.locals.get(*local).and_then(|variable| self.module.types.get(variable.ty));
         while let Some(Type::Qualified { ty: inner, .. } | Type::Reference(inner)) = ty {
             ty = self.module.types.get(*inner);
         }
-        matches!(ty, Some(Type::Named { path, .. }) if self.is_of_standard_library(path)
-            && path.last().is_some_and(|name| !HOLDERS.contains(&name.as_str())))
+        let Some(Type::Named { path, .. }) = ty else { return None };
+        let holds = path.last().is_some_and(|name| HOLDERS.contains(&name.as_str()));
+        self.is_of_standard_library(path).then_some(if holds { Standard::Holder } else { Standard::Plain })
     }
 
     fn call_site(&mut self, node: &ExprNode, callee: Callee, name: Name, arguments: u32, fate: Fate) {
@@ -320,6 +347,7 @@ impl Builder<'_> {
             initializer,
             asserted: self.in_assert,
             stored_is_read: false,
+            dead: false,
         }
     }
 
@@ -339,6 +367,7 @@ impl Builder<'_> {
                 kernel: kernel.to_owned(),
                 streamed: streamed.is_some_and(|stream| !is_null(self.module, stream)),
                 damaged: self.in_damage(node.span),
+                dead: false,
             };
             let index = self.flow.launches.len() as u32;
             self.flow.launches.push(site);
@@ -372,6 +401,15 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// A class of the standard library.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standard {
+    /// It calls nobody else's code.
+    Plain,
+    /// See [`HOLDERS`].
+    Holder,
 }
 
 /// Classes of the standard library that hold functions, which are called through them.

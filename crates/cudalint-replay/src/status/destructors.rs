@@ -1,7 +1,8 @@
 //! What runs where objects end: the destructors of local variables, which may check errors.
 
 use super::build::Builder;
-use super::flow::{Action, Alive, CallSite, Callee, Fate};
+use super::flow::{Action, Alive, Callee};
+use super::known;
 use cudalint_program::ir::{FunctionRole, LocalId, ModuleId, Path, Space, TemplateArg, Type, TypeId};
 use cudalint_program::{Entry, Name};
 
@@ -46,6 +47,10 @@ impl Builder<'_> {
                 {
                     return self.destructors(entry.module, &alias.scope, alias.ty, depth + 1, into);
                 }
+                let name = path.segments.iter().map(Name::as_str).collect::<Vec<_>>().join("::");
+                if known::may_know_errors(&name) {
+                    return into.push((Name::from(name.as_str()), Name::default()));
+                }
                 for arg in args {
                     if let TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _) = arg {
                         self.destructors(module, inside, *ty, depth + 1, into);
@@ -56,7 +61,7 @@ impl Builder<'_> {
         }
     }
 
-    fn destructors_of(&self, entry: Entry, depth: u32, into: &mut Vec<(Name, Name)>) {
+    pub(super) fn destructors_of(&self, entry: Entry, depth: u32, into: &mut Vec<(Name, Name)>) {
         let Some(record) = self.project.record_at(entry) else { return };
         let functions = record.methods.iter().filter_map(|id| self.project.function_at(entry.module, *id));
         if let Some(own) = functions.into_iter().find(|method| method.role == FunctionRole::Destructor) {
@@ -71,21 +76,13 @@ impl Builder<'_> {
     /// The objects end that came alive after so many others, the last first.
     pub(super) fn end_lives(&mut self, from: usize) {
         for alive in self.alive.get(from..).unwrap_or(&[]).to_vec().into_iter().rev() {
-            let index = self.flow.calls.len() as u32;
-            let site = CallSite {
-                callee: Callee::Named { name: alive.destructor.clone(), scope: Some(alive.class) },
-                name: alive.destructor,
-                arguments: 0,
-                span: alive.span,
-                fate: Fate::Consumed,
-                expansion: None,
-                damaged: false,
-                initializer: false,
-                asserted: false,
-                stored_is_read: false,
-            };
-            self.flow.calls.push(site);
-            self.push(Action::Call(index));
+            if alive.destructor.is_empty() {
+                // Of a class that is out of sight.
+                self.push(Action::Opaque);
+                continue;
+            }
+            let callee = Callee::Named { name: alive.destructor.clone(), scope: Some(alive.class) };
+            self.made_call(callee, alive.destructor, alive.span);
         }
     }
 }

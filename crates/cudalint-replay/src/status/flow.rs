@@ -29,8 +29,12 @@ pub enum Callee {
     Api(ApiId),
     /// A function by name; scopes before it are kept apart, as `["ns", "f"]`.
     Named { name: Name, scope: Option<Name> },
-    /// A method of an object.
-    Method(Name),
+    /// A method of an object, with the class of the object where that is known.
+    Method { name: Name, class: Option<Name> },
+    /// The constructors of a class.
+    Constructor(Name),
+    /// A macro that is used as a statement: what another configuration makes of it.
+    Macro(Name),
     /// A lambda of this module, called by the variable that holds it, or made here (which counts as a call).
     Lambda(FunctionId),
     /// A function pointer or a computed callee.
@@ -61,6 +65,8 @@ pub struct CallSite {
     pub asserted: bool,
     /// Whether a variable keeps the status: liveness said that it is read later.
     pub stored_is_read: bool,
+    /// Whether no path comes here.
+    pub dead: bool,
 }
 
 impl CallSite {
@@ -81,6 +87,8 @@ pub struct LaunchSite {
     pub streamed: bool,
     /// Whether it stands in code that the grammar lost in part.
     pub damaged: bool,
+    /// Whether no path comes here.
+    pub dead: bool,
 }
 
 /// One thing that happens.
@@ -98,6 +106,8 @@ pub enum Action {
     Launch(u32),
     /// Code that may do anything with errors: inline elision of a check, statements that are not understood.
     Opaque,
+    /// A look at the last error that only another configuration has, or that a library takes.
+    Hidden,
 }
 
 /// What functions are reduced to before anything is drawn from it: segments are actions without a branch between them.
@@ -184,6 +194,8 @@ pub enum Happening {
     Launch(u32),
     /// See [`Action::Opaque`].
     Opaque,
+    /// See [`Action::Hidden`].
+    Hidden,
 }
 
 /// The exit's segment.
@@ -214,11 +226,13 @@ pub struct Flow {
     pub double_reads: Vec<(Span, Span)>,
     /// Whether some code in it may do anything with errors.
     pub opaque: bool,
+    /// Whether it has a look at the last error that only another configuration has.
+    pub hidden: bool,
     /// Whether the function could not be followed to the end.
     pub lost: bool,
 }
 
-/// An object that is alive: its class, the name of its destructor, and the variable.
+/// An object that is alive: its class, the name of its destructor (empty: it is out of sight), and the variable.
 #[derive(Clone, Debug)]
 pub(super) struct Alive {
     pub class: Name,
@@ -229,7 +243,11 @@ pub(super) struct Alive {
 impl Flow {
     /// Keeps of a draft what the join of functions asks for.
     pub fn keep(&mut self, draft: &mut Draft) {
-        draft.actions.retain(|(_, action)| matches!(action, Action::Call(_) | Action::Launch(_) | Action::Opaque));
+        draft.actions.retain(|(_, action)| {
+            matches!(action, Action::Call(_) | Action::Launch(_) | Action::Opaque | Action::Hidden)
+        });
+        self.mark_dead(draft);
+        self.hidden = draft.actions.iter().any(|(_, action)| *action == Action::Hidden);
         self.opaque = draft.actions.iter().any(|(_, action)| *action == Action::Opaque);
         if self.calls.is_empty() && self.launches.is_empty() {
             // Nothing is asked of the way through the function.
@@ -239,10 +257,43 @@ impl Flow {
             Action::Call(call) => Some((*segment, Happening::Call(*call))),
             Action::Launch(launch) => Some((*segment, Happening::Launch(*launch))),
             Action::Opaque => Some((*segment, Happening::Opaque)),
+            Action::Hidden => Some((*segment, Happening::Hidden)),
             Action::Read(_) | Action::Write(_) | Action::Define { .. } => None,
         });
         self.segments = draft.segments;
         self.happenings = BySegment::of(self.segments, happenings);
         self.next = BySegment::of(self.segments, draft.next.iter().copied());
+    }
+
+    /// Marks what no path from the entry comes to.
+    fn mark_dead(&mut self, draft: &Draft) {
+        let next = BySegment::of(draft.segments, draft.next.iter().chain(&draft.rarely).copied());
+        let mut reached = vec![false; draft.segments as usize];
+        let mut work = vec![0usize];
+        while let Some(segment) = work.pop() {
+            if reached.get(segment).is_none_or(|reached| *reached) {
+                continue;
+            }
+            reached[segment] = true;
+            work.extend(next.of_segment(segment).iter().map(|to| *to as usize));
+        }
+        for (segment, action) in &draft.actions {
+            if reached.get(*segment as usize).is_some_and(|reached| *reached) {
+                continue;
+            }
+            match action {
+                Action::Call(call) => {
+                    if let Some(site) = self.calls.get_mut(*call as usize) {
+                        site.dead = true;
+                    }
+                }
+                Action::Launch(launch) => {
+                    if let Some(site) = self.launches.get_mut(*launch as usize) {
+                        site.dead = true;
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use super::flow::{CallSite, Callee, Fate};
 use super::known;
-use super::solve::{self, After, DROPPED_SYNC, Effect, LAST, LAUNCHES, NEXT, PENDING, SEEN_LAST, SYNC, Solved};
+use super::solve::{
+    self, AGAIN, After, DROPPED_SYNC, Effect, HIDDEN, LAST, LAUNCHES, NEXT, PENDING, SEEN_LAST, SYNC, Solved,
+};
 use super::survey::{FunctionSurvey, ModuleStatus, Survey};
 use crate::checkers;
 use crate::facts::StatusUse;
@@ -19,6 +21,9 @@ const MOST_TARGETS: usize = 256;
 /// Rounds of the analyses over the call graph: chains of helpers longer than this are taken not to check.
 const ROUNDS: usize = 6;
 
+/// What callees do for their callers.
+const OF_CALLEES: u16 = LAST | SEEN_LAST | SYNC | DROPPED_SYNC | HIDDEN | AGAIN;
+
 /// All functions of a project and what is known of their calls.
 pub(super) struct Join<'a> {
     pub project: &'a Project,
@@ -34,9 +39,13 @@ pub(super) struct Join<'a> {
     /// By function: the calls that reach functions in sight.
     open: Vec<Vec<u32>>,
     /// By function: effect bits on its callers.
-    pub effects: Vec<u8>,
+    pub effects: Vec<u16>,
     /// Macros that look at the status in at least one of their definitions, with the modules of those.
     checking_macros: FxHashMap<&'a str, Vec<usize>>,
+    /// Macros that look at the last error in one configuration alone, with the modules that define them.
+    hidden_macros: FxHashMap<&'a str, Vec<usize>>,
+    /// Names of classes.
+    classes: FxHashSet<&'a str>,
     /// By function: what comes after its calls, for what was last said to come after itself.
     solved: RefCell<FxHashMap<usize, (After, Rc<Solved>)>>,
 }
@@ -80,9 +89,18 @@ impl<'a> Join<'a> {
                 checking_macros.entry(shape.name.as_str()).or_default().push(module);
             }
         }
+        let mut hidden_macros: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        for (module, survey) in surveys.iter().enumerate() {
+            for name in &survey.hidden_macros {
+                hidden_macros.entry(name.as_str()).or_default().push(module);
+            }
+        }
+        let records = project.modules().flat_map(|id| &project.module(id).records);
         Self {
             project,
             surveys,
+            hidden_macros,
+            classes: records.map(|record| record.name.as_str()).collect(),
             functions,
             by_name,
             by_id,
@@ -109,6 +127,12 @@ impl<'a> Join<'a> {
 
     pub fn is_checking_macro(&self, module: usize, name: &Name) -> bool {
         self.checking_macros
+            .get(name.as_str())
+            .is_some_and(|modules| modules.iter().any(|other| self.sees(module, *other)))
+    }
+
+    fn is_hidden_macro(&self, module: usize, name: &Name) -> bool {
+        self.hidden_macros
             .get(name.as_str())
             .is_some_and(|modules| modules.iter().any(|other| self.sees(module, *other)))
     }
@@ -144,34 +168,63 @@ impl<'a> Join<'a> {
     /// folder.
     fn targets_of(&self, module: usize, site: &CallSite) -> Vec<u32> {
         let (name, scope, method) = match &site.callee {
-            Callee::Api(_) | Callee::Opaque => return Vec::new(),
+            Callee::Api(_) | Callee::Opaque | Callee::Macro(_) => return Vec::new(),
             Callee::Lambda(function) => return self.by_id.get(&(module, function.0)).copied().into_iter().collect(),
             Callee::Named { scope: Some(scope), .. } if *scope == known::STANDARD => return Vec::new(),
             Callee::Named { name, scope } => (name, scope.as_ref(), false),
-            Callee::Method(name) => (name, None, true),
+            Callee::Method { name, .. } => (name, None, true),
+            Callee::Constructor(name) => (name, None, false),
         };
+        let constructs = matches!(site.callee, Callee::Constructor(_));
         let fits = |index: &&u32| {
             let function = self.function(**index as usize);
-            let arity =
-                site.arguments >= function.required && (site.arguments <= function.parameters || function.variadic);
             let kind = match function.role {
-                FunctionRole::Lambda | FunctionRole::Constructor => false,
+                FunctionRole::Constructor => constructs,
+                // One that is defined apart from its class, which another file has.
+                FunctionRole::Free if constructs => function.scope.as_ref() == Some(name),
+                _ if constructs => false,
+                FunctionRole::Lambda => false,
                 FunctionRole::Destructor => !method && scope.is_some(),
                 FunctionRole::Method if !method && scope.is_none() => true,
                 // A method of a class that is out of sight, defined in the file of the call, is told from no function of a namespace.
                 FunctionRole::Free => {
-                    !method || function.scope.is_some() && self.functions[**index as usize].0 == module
+                    let of_class = |scope: &Name| self.classes.contains(scope.as_str());
+                    !method
+                        || function.scope.as_ref().is_some_and(of_class)
+                        || function.scope.is_some() && self.functions[**index as usize].0 == module
                 }
                 _ => true,
             };
             let in_scope = scope.is_none_or(|scope| function.scope.as_ref().is_none_or(|own| own == scope));
-            arity && kind && in_scope
+            kind && in_scope
         };
-        let all: Vec<u32> = self.by_name.get(name.as_str()).into_iter().flatten().filter(fits).copied().collect();
-        if all.is_empty() {
-            return all;
+        let mut all: Vec<u32> = self.by_name.get(name.as_str()).into_iter().flatten().filter(fits).copied().collect();
+        if let Callee::Method { class: Some(class), .. } = &site.callee {
+            // Of its own class; else of one that it inherits from, or that inherits from it.
+            let own = |index: &u32| self.function(*index as usize).scope.as_ref() == Some(class);
+            if all.iter().any(own) {
+                all.retain(own);
+            }
         }
-        self.nearest(module, name, all)
+        if all.is_empty() && !method && self.classes.contains(name.as_str()) {
+            // `T(x)` is written like a call.
+            let made = |index: &&u32| self.function(**index as usize).role == FunctionRole::Constructor;
+            all = self.by_name.get(name.as_str()).into_iter().flatten().filter(made).copied().collect();
+            return self.nearest(module, name, all);
+        }
+        if all.is_empty() || constructs {
+            return self.nearest(module, name, all);
+        }
+        let takes = |index: &u32, fewest: bool| {
+            let function = self.function(*index as usize);
+            (!fewest || site.arguments >= function.required)
+                && (site.arguments <= function.parameters || function.variadic)
+        };
+        let fitting: Vec<u32> = all.iter().copied().filter(|index| takes(index, true)).collect();
+        // Defaults may stand at a declaration elsewhere.
+        let fitting =
+            if fitting.is_empty() { all.into_iter().filter(|index| takes(index, false)).collect() } else { fitting };
+        self.nearest(module, name, fitting)
     }
 
     /// Those of some functions of a name that are nearest to a module; none where they are too many.
@@ -235,13 +288,13 @@ impl<'a> Join<'a> {
         !targets.is_empty() && targets.iter().all(ignores)
     }
 
-    fn effect(&self, index: usize, call: usize) -> Effect {
+    pub fn effect(&self, index: usize, call: usize) -> Effect {
         if let Some(fixed) = self.fixed[index][call] {
             return fixed;
         }
         let bits = self.targets[index][call].iter().fold(0, |bits, target| bits | self.effects[*target as usize]);
         let next = if bits & LAST != 0 { NEXT } else { 0 };
-        Effect::Sets { bits: bits & (LAST | SEEN_LAST | SYNC | DROPPED_SYNC) | next, ends_next: bits & LAUNCHES != 0 }
+        Effect::Sets { bits: bits & OF_CALLEES | next, ends_next: bits & LAUNCHES != 0 }
     }
 
     /// What a call does, unless it reaches functions in sight.
@@ -250,36 +303,51 @@ impl<'a> Join<'a> {
         let harmless = match &site.callee {
             Callee::Api(api) => {
                 let looked_at = self.usage(index, call) == StatusUse::Consumed;
+                let again = if looked_at && api.library.is_runtime() { AGAIN } else { 0 };
                 return Some(match api.role {
                     ErrorRole::Clears | ErrorRole::Peeks if looked_at => {
-                        Effect::Sets { bits: LAST | SEEN_LAST | NEXT, ends_next: true }
+                        Effect::Sets { bits: LAST | SEEN_LAST | NEXT | again, ends_next: true }
                     }
                     ErrorRole::Clears => Effect::Clears,
                     ErrorRole::Peeks => Effect::None,
                     ErrorRole::Synchronizes | ErrorRole::Settles if looked_at => {
-                        Effect::Sets { bits: SYNC, ends_next: true }
+                        Effect::Sets { bits: SYNC | again, ends_next: true }
                     }
                     ErrorRole::Synchronizes if api.library.is_runtime() => Effect::DroppedSync,
                     ErrorRole::Synchronizes => Effect::Sets { bits: DROPPED_SYNC, ends_next: true },
                     ErrorRole::Launches | ErrorRole::Settles | ErrorRole::Plain => {
-                        Effect::Sets { bits: 0, ends_next: true }
+                        Effect::Sets { bits: again, ends_next: true }
                     }
                 });
             }
             Callee::Opaque => return Some(Effect::Sets { bits: LAST | SYNC, ends_next: false }),
+            Callee::Macro(name) if self.is_hidden_macro(self.functions[index].0, name) => {
+                return Some(Effect::Sets { bits: LAST | SYNC | HIDDEN, ends_next: false });
+            }
+            Callee::Macro(_) => return Some(Effect::None),
             _ if !self.targets[index][call].is_empty() => return None,
             Callee::Named { name, scope } => {
                 let path: Vec<&str> = scope.iter().chain([name]).map(Name::as_str).collect();
                 known::checks_nothing(&path)
             }
-            Callee::Method(name) => known::method_checks_nothing(name),
+            Callee::Method { name, .. } => known::method_checks_nothing(name),
             Callee::Lambda(_) => true,
+            Callee::Constructor(_) => false,
         };
         if harmless || self.is_printed(index, site) {
             return Some(Effect::None);
         }
-        let next = if known::sounds_like_check(&site.name) { NEXT } else { 0 };
-        Some(Effect::Sets { bits: LAST | SYNC | next, ends_next: false })
+        // What is written like a macro and stands right behind a call may look at it.
+        let like_macro = matches!(site.callee, Callee::Named { .. }) && known::looks_like_macro(&site.name);
+        let given_status = |other: &CallSite| {
+            matches!(other.callee, Callee::Api(_))
+                && matches!(other.fate, Fate::Argument { call: outer, .. } if outer as usize == call)
+        };
+        let calls = &self.function(index).flow.calls;
+        let looks = known::sounds_like_last_error(&site.name) && !calls.iter().any(given_status);
+        let next = if like_macro || known::sounds_like_check(&site.name) { NEXT } else { 0 };
+        let hidden = if looks { HIDDEN } else { 0 };
+        Some(Effect::Sets { bits: LAST | SYNC | next | hidden, ends_next: false })
     }
 
     /// Whether the result goes straight into a call that prints: then the function makes text or numbers.
@@ -298,15 +366,16 @@ impl<'a> Join<'a> {
                 let launches = !flow.launches.is_empty()
                     || flow.calls.iter().any(|site| super::build_expr::role_of(site) == Some(ErrorRole::Launches));
                 let unread = flow.lost || flow.opaque;
-                (u8::from(launches) * LAUNCHES) | (u8::from(unread) * (LAST | SYNC))
+                let hidden = if flow.hidden { LAST | SYNC | HIDDEN } else { 0 };
+                (u16::from(launches) * LAUNCHES) | (u16::from(unread) * (LAST | SYNC)) | hidden
             })
             .collect();
         let of = |effect: Effect| match effect {
-            Effect::Sets { bits, .. } => bits & (LAST | SEEN_LAST | SYNC | DROPPED_SYNC),
+            Effect::Sets { bits, .. } => bits & OF_CALLEES,
             Effect::DroppedSync => DROPPED_SYNC,
             Effect::Clears | Effect::None => 0,
         };
-        let fixed: Vec<u8> =
+        let fixed: Vec<u16> =
             self.fixed.iter().map(|calls| calls.iter().flatten().fold(0, |bits, effect| bits | of(*effect))).collect();
         for _ in 0..ROUNDS {
             let mut changed = false;
@@ -368,10 +437,11 @@ impl<'a> Join<'a> {
         let calls = &self.function(index).flow.calls;
         let is_unseen = |call: usize| {
             let site = &calls[call];
-            matches!(&site.callee, Callee::Named { .. } | Callee::Method(_))
+            matches!(&site.callee, Callee::Named { .. } | Callee::Method { .. })
                 && self.targets[index][call].is_empty()
                 && self.fixed[index][call].is_some_and(|effect| effect != Effect::None)
                 && !known::sounds_like_check(&site.name)
+                && !known::looks_like_macro(&site.name)
         };
         let effect = |call: u32| {
             if is_unseen(call as usize) { Effect::None } else { self.effect(index, call as usize) }
@@ -411,9 +481,11 @@ impl<'a> Join<'a> {
             .flat_map(|function| &function.flow.mentioned)
             .map(Name::as_str)
             .collect();
+        let loose = self.loose_calls();
         let mut exits = vec![After::default(); self.functions.len()];
         for _ in 0..ROUNDS {
             let mut next: Vec<Option<After>> = vec![None; self.functions.len()];
+            let mut maybe = vec![0; self.functions.len()];
             for (index, exit) in exits.iter().enumerate() {
                 let calls_launcher = self.open[index].iter().any(|call| {
                     let targets = &self.targets[index][*call as usize];
@@ -424,10 +496,17 @@ impl<'a> Join<'a> {
                 let is_lambda = |call: u32| matches!(calls[call as usize].callee, Callee::Lambda(_));
                 let followed: Vec<u32> =
                     self.open[index].iter().copied().filter(|call| calls_launcher || is_lambda(*call)).collect();
-                if followed.is_empty() {
+                let loose = loose.get(&index).map_or(&[][..], Vec::as_slice);
+                if followed.is_empty() && loose.is_empty() {
                     continue;
                 }
                 let solved = self.solve(index, *exit);
+                for (call, name) in loose {
+                    let after = solved.calls.get(*call).copied().unwrap_or_default();
+                    for target in self.by_name.get(name).into_iter().flatten() {
+                        maybe[*target as usize] |= after.may & (LAST | SYNC);
+                    }
+                }
                 for call in followed {
                     let call = call as usize;
                     let Some(after) = solved.calls.get(call) else { continue };
@@ -442,11 +521,14 @@ impl<'a> Join<'a> {
             }
             // A check by some callers only leaves it open whether the function's own launches are checked.
             let settled = |after: After| {
-                let must = after.must & (LAST | SEEN_LAST | SYNC);
+                let must = after.must & (LAST | SEEN_LAST | SYNC | HIDDEN | AGAIN);
                 After { must, may: must | after.may & (LAST | SYNC) }
             };
             let mut next: Vec<After> =
                 next.into_iter().map(|after| after.map_or_else(After::default, settled)).collect();
+            for (exit, maybe) in next.iter_mut().zip(maybe) {
+                exit.may |= maybe;
+            }
             // Whoever gets the function as a value may check.
             for (index, exit) in next.iter_mut().enumerate() {
                 if handed_out.contains(self.function(index).name.as_str()) {
@@ -461,6 +543,24 @@ impl<'a> Join<'a> {
         exits
     }
 
+    /// Calls of which nobody knows whom they reach, but that have the name of a function that launches: an alias of its class or
+    /// namespace may stand before it. By function: which call, and the name.
+    fn loose_calls(&self) -> FxHashMap<usize, Vec<(usize, &'a str)>> {
+        let launches = |index: &u32| self.effects[*index as usize] & LAUNCHES != 0;
+        let mut loose: FxHashMap<usize, Vec<(usize, &str)>> = FxHashMap::default();
+        for (index, targets) in self.targets.iter().enumerate() {
+            for (call, _) in targets.iter().enumerate().filter(|(_, targets)| targets.is_empty()) {
+                if let Callee::Named { name, .. } | Callee::Method { name, class: None } =
+                    &self.function(index).flow.calls[call].callee
+                    && self.by_name.get(name.as_str()).is_some_and(|all| all.iter().any(launches))
+                {
+                    loose.entry(index).or_default().push((call, name.as_str()));
+                }
+            }
+        }
+        loose
+    }
+
     fn functions_with_callers(&self) -> FxHashSet<u32> {
         self.targets.iter().flatten().flatten().copied().collect()
     }
@@ -472,8 +572,8 @@ type Asked<'a> = (&'a str, Option<&'a str>, bool, u32);
 fn asked(site: &CallSite) -> Option<Asked<'_>> {
     match &site.callee {
         Callee::Named { name, scope } => Some((name, scope.as_ref().map(Name::as_str), false, site.arguments)),
-        Callee::Method(name) => Some((name, None, true, site.arguments)),
-        Callee::Api(_) | Callee::Opaque | Callee::Lambda(_) => None,
+        Callee::Method { name, class } => Some((name, class.as_ref().map(Name::as_str), true, site.arguments)),
+        Callee::Api(_) | Callee::Opaque | Callee::Lambda(_) | Callee::Constructor(_) | Callee::Macro(_) => None,
     }
 }
 

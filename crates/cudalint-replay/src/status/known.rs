@@ -10,7 +10,10 @@ pub fn checks_nothing(path: &[&str]) -> bool {
     match path {
         [STANDARD, ..] | ["steady_clock" | "system_clock" | "high_resolution_clock", _] => true,
         [.., "duration_cast" | "time_point_cast"] => true,
-        [.., last] => ApiId::named(last).is_some_and(|api| api.checks_nothing()),
+        [.., last] => {
+            let of_tests = ["EXPECT_", "ASSERT_", "REQUIRE"].iter().any(|prefix| last.starts_with(prefix));
+            of_tests || ApiId::named(last).is_some_and(|api| api.checks_nothing())
+        }
         [] => false,
     }
 }
@@ -62,10 +65,51 @@ pub fn method_checks_nothing(name: &str) -> bool {
     METHODS.contains(&name)
 }
 
+/// Whether a name is written as those of macros are.
+pub fn looks_like_macro(name: &str) -> bool {
+    name.len() > 1 && !name.contains(|letter: char| letter.is_ascii_lowercase())
+}
+
 /// Whether the name of a function out of sight says that it looks at errors.
 pub fn sounds_like_check(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     ["error", "check", "err", "safe", "verify", "assert"].iter().any(|word| lower.contains(word))
+}
+
+/// Whether the name of a macro or function says that it looks at CUDA's last error, rather than at a status that it is given or at
+/// results.
+pub fn sounds_like_last_error(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if says(&["stderr", "cerr", "perror", "errno", "geterror", "errorstring", "error_string", "interr"])
+        || lower == "error"
+        || lower == "err"
+        || says(&["cudaerror", "cudasuccess"]) && lower.starts_with("cudaerror")
+    {
+        return false;
+    }
+    says(&["err", "lasterr"]) && says(&["check", "cuda", "gpu", "cu", "hip", "kernel", "launch", "last"])
+        || says(&["check"]) && says(&["cuda", "gpu", "cu_", "hip", "kernel", "launch", "last", "sync"])
+        || ["CUERR", "CubDebug", "CubDebugExit"].contains(&name)
+}
+
+/// Namespaces of libraries whose functions throw what the runtime reports, and look at the last error.
+const THROWING: [&str; 1] = ["thrust"];
+
+/// Whether a path leads into a library whose functions and classes look at the last error and throw.
+pub fn throws_errors(path: &str) -> bool {
+    path.split("::").next().is_some_and(|first| THROWING.contains(&first))
+}
+
+/// Whether the name of a class out of sight says that its objects may look at errors.
+pub fn may_know_errors(class: &str) -> bool {
+    let name = class.rsplit("::").next().unwrap_or(class);
+    if class.starts_with("std::") || name.starts_with("cuda") || name.starts_with("cu") || name.ends_with("_t") {
+        return false;
+    }
+    let lower = name.to_ascii_lowercase();
+    sounds_like_check(name)
+        || ["cuda", "gpu", "launch", "sync", "kernel", "guard"].iter().any(|word| lower.contains(word))
 }
 
 /// Whether control does not come back.

@@ -7,8 +7,10 @@
 
 mod build;
 mod build_expr;
+mod constructors;
 mod destructors;
 pub(crate) mod flow;
+mod hidden;
 mod join;
 mod known;
 mod report;
@@ -62,6 +64,7 @@ pub fn survey(project: &Project, id: ModuleId) -> Survey {
     Survey {
         functions,
         of_both,
+        hidden_macros: hidden::macros(module),
         macros: checkers::shapes(module),
         used_macros: checkers::macros_used_with_calls(project, id),
     }

@@ -1,13 +1,12 @@
 //! What the analyses say of one function: the calls whose status matters, its launches, and what nobody waits for.
 
-use super::flow::{CallSite, Callee, Fate, Happening};
+use super::flow::{CallSite, Callee, Fate};
 use super::join::Join;
-use super::solve::{After, LAST, LAUNCHES, NEXT, SEEN_LAST, SYNC, Solved};
+use super::solve::{self, AGAIN, After, Effect, HIDDEN, LAST, LAUNCHES, NEXT, SEEN_LAST, SYNC, Solved};
 use crate::facts::{FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved};
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{ErrorRole, Library};
 use cudalint_program::ir::{FunctionRole, ModuleId};
-use cudalint_syntax::Span;
 use std::rc::Rc;
 
 impl Join<'_> {
@@ -15,21 +14,28 @@ impl Join<'_> {
     fn hands_on_status(&self, index: usize) -> bool {
         let function = self.function(index);
         let plain = matches!(function.role, FunctionRole::Free | FunctionRole::StaticMethod | FunctionRole::Method);
-        function.returns_status
-            && plain
-            && !function.damaged
-            && function.flow.calls.iter().any(|site| {
-                matches!(site.callee, Callee::Api(_))
-                    && match site.fate {
-                        Fate::Returned => true,
-                        Fate::Stored(local) => {
-                            site.stored_is_read
-                                && !function.flow.tested.contains(&local)
-                                && !function.flow.escaped.contains(&local)
-                        }
-                        _ => false,
-                    }
-            })
+        function.returns_status && plain && !function.damaged && self.handed_on(index).next().is_some()
+    }
+
+    /// Whether all that a function hands on are statuses of calls such as `cudaFree`.
+    fn hands_on_quiet(&self, index: usize) -> bool {
+        self.handed_on(index).all(|api| api.is_quiet())
+    }
+
+    /// The calls whose status a function hands on without a look at it.
+    fn handed_on(&self, index: usize) -> impl Iterator<Item = ApiId> {
+        let flow = &self.function(index).flow;
+        flow.calls.iter().filter_map(|site| {
+            let Callee::Api(api) = site.callee else { return None };
+            let on = match site.fate {
+                Fate::Returned => true,
+                Fate::Stored(local) => {
+                    site.stored_is_read && !flow.tested.contains(&local) && !flow.escaped.contains(&local)
+                }
+                _ => false,
+            };
+            on.then_some(api)
+        })
     }
 
     /// Whether a call's status is one of the CUDA runtime, be it handed on by functions of this project.
@@ -62,7 +68,7 @@ impl Join<'_> {
         let mut wrapper = None;
         for (call, site) in flow.calls.iter().enumerate() {
             let Some(mut status) = self.status_call(index, call, site) else { continue };
-            if site.damaged || flow.lost && status.stored.is_some() {
+            if site.dead || site.damaged || flow.lost && status.stored.is_some() {
                 continue;
             }
             // The last error keeps what any call of the runtime has failed with until somebody reads it.
@@ -70,6 +76,10 @@ impl Join<'_> {
                 solved.calls.get(call).is_some_and(|after| after.must & after.may & (NEXT | SEEN_LAST) != 0);
             if status.usage == StatusUse::Dropped && seen_next && self.is_of_runtime(index, call, &status) {
                 status.usage = StatusUse::Consumed;
+            }
+            let hidden = solved.calls.get(call).is_some_and(|after| after.must & after.may & HIDDEN != 0);
+            if hidden && self.is_of_runtime(index, call, &status) {
+                status.weight = StatusWeight::Teardown;
             }
             if wrapper.is_none() && status.usage == StatusUse::Consumed && is_runtime(status.library) {
                 wrapper = site
@@ -81,9 +91,10 @@ impl Join<'_> {
             if function.role == FunctionRole::Destructor && status.weight == StatusWeight::Teardown {
                 continue;
             }
-            // What a wait reports is kept: it comes again with the next call. In a destructor nobody could hand it on.
-            let waits = matches!(&site.callee, Callee::Api(api) if api.role == ErrorRole::Synchronizes);
-            if waits && (function.role == FunctionRole::Destructor || self.comes_again(index, call)) {
+            // What a wait reports is kept: later calls return it again. In a destructor nobody could hand it on.
+            let waits = matches!(&site.callee, Callee::Api(api) if only_waits(*api));
+            let again = || solved.calls.get(call).is_some_and(|after| after.must & after.may & AGAIN != 0);
+            if waits && (function.role == FunctionRole::Destructor || again() || self.nothing_to_wait_for(index, call)) {
                 status.weight = StatusWeight::Teardown;
             }
             calls.push(status);
@@ -95,7 +106,7 @@ impl Join<'_> {
             self.solve_without_unseen(index, exit)
         };
         for ((site, after), alone) in flow.launches.iter().zip(&solved.launches).zip(&without_unseen.launches) {
-            if site.damaged || function.damaged {
+            if site.dead || site.damaged || function.damaged {
                 continue;
             }
             // A path with code out of sight, and others without: nothing is known for sure.
@@ -133,28 +144,25 @@ impl Join<'_> {
         Some(FunctionStatus { function: function.id, calls, launches, unobserved, wrapper, damaged: function.damaged })
     }
 
-    /// Whether the next statement is a call of the runtime whose status is looked at: errors of the device stay, so that it
-    /// returns what a wait before it did.
-    fn comes_again(&self, index: usize, call: usize) -> bool {
+    /// Whether all work was waited for already before a call, and looked at.
+    fn nothing_to_wait_for(&self, index: usize, call: usize) -> bool {
         let flow = &self.function(index).flow;
-        let own = Happening::Call(call as u32);
-        let after = (0..flow.segments as usize).find_map(|segment| {
-            let happenings = flow.happenings.of_segment(segment);
-            happenings.iter().position(|happening| *happening == own).and_then(|at| happenings.get(at + 1))
-        });
-        let Some(Happening::Call(next)) = after.copied() else { return false };
-        let (Some(site), Some(other)) = (flow.calls.get(call), flow.calls.get(next as usize)) else { return false };
-        let module = ModuleId(self.functions[index].0 as u32);
-        let between = Span::new(site.span.end as usize, other.span.start.max(site.span.end) as usize);
-        let code = self.project.text(module, between).lines().filter_map(|line| line.split("//").next());
-        let (mut ends, mut braces) = (0, 0);
-        code.flat_map(str::bytes).for_each(|byte| match byte {
-            b';' => ends += 1,
-            b'{' | b'}' => braces += 1,
-            _ => {}
-        });
-        let of_runtime = matches!(&other.callee, Callee::Api(api) if api.library.is_runtime() && !api.is_last_error());
-        ends == 1 && braces == 0 && of_runtime && self.usage(index, next as usize) == StatusUse::Consumed
+        let api = |call: u32| match flow.calls.get(call as usize).map(|site| &site.callee) {
+            Some(Callee::Api(api)) => Some(*api),
+            _ => None,
+        };
+        let waits = |other: u32| {
+            api(other).is_some_and(|api| {
+                let of_all = !only_waits(api) || ["Device", "Thread"].iter().any(|word| api.name().contains(word));
+                let whole = api.role == ErrorRole::Synchronizes && of_all;
+                whole && self.usage(index, other as usize) == StatusUse::Consumed
+            })
+        };
+        let keeps = |other: u32| match api(other) {
+            Some(api) => api.role == ErrorRole::Synchronizes || api.is_quiet(),
+            None => self.effect(index, other as usize) == Effect::None,
+        };
+        solve::idle_before(flow, &waits, &keeps).get(call).is_some_and(|idle| *idle)
     }
 
     fn status_call(&self, index: usize, call: usize, site: &CallSite) -> Option<StatusCall> {
@@ -189,12 +197,13 @@ impl Join<'_> {
                 if targets.is_empty() || !targets.iter().all(|target| self.hands_on_status(*target as usize)) {
                     return None;
                 }
+                let quiet = targets.iter().all(|target| self.hands_on_quiet(*target as usize));
                 Some(StatusCall {
                     api: name.clone(),
                     library: "this project",
                     span: site.span,
                     usage,
-                    weight: StatusWeight::Matters,
+                    weight: if quiet { StatusWeight::Teardown } else { StatusWeight::Matters },
                     stored,
                 })
             }
@@ -219,6 +228,11 @@ impl Join<'_> {
             && function.flow.launches.iter().all(|launch| !launch.streamed);
         (is_main || claims_success).then_some(Unobserved { launch: Some(span), dropped_sync: None })
     }
+}
+
+/// Whether all that a call does is to wait, so that nothing but the error of earlier work is lost with its status.
+fn only_waits(api: ApiId) -> bool {
+    api.role == ErrorRole::Synchronizes && !api.copies() && !api.sets()
 }
 
 /// How much a dropped status of a function matters.

@@ -6,20 +6,24 @@ use cudalint_program::ir::LocalId;
 use rustc_hash::FxHashMap;
 
 /// The last error is read and looked at.
-pub const LAST: u8 = 1;
+pub const LAST: u16 = 1;
 /// A call that waits for the device is made, and its status is looked at.
-pub const SYNC: u8 = 2;
+pub const SYNC: u16 = 2;
 /// A call that waits for the device is made, and its status is dropped.
-pub const DROPPED_SYNC: u8 = 4;
+pub const DROPPED_SYNC: u16 = 4;
 /// The next thing that has to do with errors is a look at the last error.
-pub const NEXT: u8 = 8;
+pub const NEXT: u16 = 8;
 /// Kernels are launched (an effect of functions only).
-pub const LAUNCHES: u8 = 16;
+pub const LAUNCHES: u16 = 16;
 /// Kernels are launched that nothing in the function waits for (an effect of functions only).
-pub const PENDING: u8 = 32;
+pub const PENDING: u16 = 32;
 
 /// The last error is read and looked at by code in sight.
-pub const SEEN_LAST: u8 = 64;
+pub const SEEN_LAST: u16 = 64;
+/// The last error may be looked at: in another configuration, by a library, or by code out of sight whose name says so.
+pub const HIDDEN: u16 = 128;
+/// A call of the runtime is made whose status is looked at: it returns what has stopped the device for good.
+pub const AGAIN: u16 = 256;
 
 /// Words of 64 variables by segment that are kept to say which variables are read later.
 const MOST_WORDS: usize = 4 << 20;
@@ -28,9 +32,9 @@ const MOST_WORDS: usize = 4 << 20;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct After {
     /// On every path.
-    pub must: u8,
+    pub must: u16,
     /// On at least one.
-    pub may: u8,
+    pub may: u16,
 }
 
 impl After {
@@ -49,7 +53,7 @@ pub enum Effect {
     /// Nothing that matters here.
     None,
     /// Sets bits; `ends_next`: other statuses come up first, so that [`NEXT`] no longer holds.
-    Sets { bits: u8, ends_next: bool },
+    Sets { bits: u16, ends_next: bool },
     /// Reads the last error and drops it.
     Clears,
     /// A call that waits, whose status is dropped: looked at after all when the last error is read next.
@@ -58,8 +62,8 @@ pub enum Effect {
 
 impl Effect {
     fn apply(self, after: After) -> After {
-        let set = |state: After, bits: u8| After { must: state.must | bits, may: state.may | bits };
-        let unset = |state: After, bits: u8| After { must: state.must & !bits, may: state.may & !bits };
+        let set = |state: After, bits: u16| After { must: state.must | bits, may: state.may | bits };
+        let unset = |state: After, bits: u16| After { must: state.must & !bits, may: state.may & !bits };
         match self {
             Self::None => after,
             Self::Sets { bits, ends_next } => set(if ends_next { unset(after, NEXT) } else { after }, bits),
@@ -88,6 +92,7 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
         Happening::Call(call) => effect(*call),
         Happening::Launch(_) => Effect::Sets { bits: 0, ends_next: true },
         Happening::Opaque => Effect::Sets { bits: LAST | SYNC, ends_next: false },
+        Happening::Hidden => Effect::Sets { bits: LAST | SYNC | HIDDEN, ends_next: false },
     };
     // By segment, last things first.
     let mut happenings: Vec<(Happening, Effect)> = Vec::with_capacity(flow.calls.len() + flow.launches.len());
@@ -132,7 +137,7 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
             let slot = match happening {
                 Happening::Call(call) => solved.calls.get_mut(*call as usize),
                 Happening::Launch(launch) => solved.launches.get_mut(*launch as usize),
-                Happening::Opaque => None,
+                Happening::Opaque | Happening::Hidden => None,
             };
             if let Some(slot) = slot {
                 *slot = state;
@@ -141,6 +146,51 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
         }
     }
     solved
+}
+
+/// The calls before which nothing has been started since a call that waited for the device and was looked at.
+/// `waits`: whether a call is such a one; `keeps`: whether it starts nothing.
+pub fn idle_before(flow: &Flow, waits: &dyn Fn(u32) -> bool, keeps: &dyn Fn(u32) -> bool) -> Vec<bool> {
+    let count = flow.segments as usize;
+    let apply = |idle: bool, happening: &Happening| match happening {
+        Happening::Call(call) => waits(*call) || idle && keeps(*call),
+        _ => false,
+    };
+    let mut entry = vec![true; count];
+    if let Some(first) = entry.first_mut() {
+        *first = false;
+    }
+    for _ in 0..count + 2 {
+        let mut changed = false;
+        for segment in 0..count {
+            let end = flow.happenings.of_segment(segment).iter().fold(entry[segment], apply);
+            for to in flow.next.of_segment(segment) {
+                if let Some(slot) = entry.get_mut(*to as usize)
+                    && *slot
+                    && !end
+                {
+                    *slot = false;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let mut idle = vec![false; flow.calls.len()];
+    for (segment, entry) in entry.iter().enumerate() {
+        let mut state = *entry;
+        for happening in flow.happenings.of_segment(segment) {
+            if let Happening::Call(call) = happening
+                && let Some(slot) = idle.get_mut(*call as usize)
+            {
+                *slot = state;
+            }
+            state = apply(state, happening);
+        }
+    }
+    idle
 }
 
 /// The segments of a function, each behind those to which control goes on from it, but for loops: one sweep in this order
@@ -231,7 +281,7 @@ pub fn mark_reads(flow: &mut Flow, draft: &Draft) {
             }
         }
         // `x |= call()` hands the old value on: it is read if the new one is.
-        Action::Define { accumulate: true, .. } | Action::Call(_) | Action::Launch(_) => {}
+        Action::Define { accumulate: true, .. } | Action::Call(_) | Action::Launch(_) | Action::Hidden => {}
         Action::Opaque => live.fill(!0),
     };
     let order = last_first(count, &next);
@@ -303,6 +353,7 @@ mod tests {
             initializer: false,
             asserted: false,
             stored_is_read: false,
+            dead: false,
         }
     }
 

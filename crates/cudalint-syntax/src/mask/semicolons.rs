@@ -134,9 +134,12 @@ fn alone(edit: &Edit<'_>, i: usize) -> bool {
                 || edit.kind(next) == Some(Kind::Word) && !declares && edit.group(next) != Some(Group::Qualifier)
                 || edit.kind(next) == Some(Kind::Directive)
         }
+        // No name ends a block: `} CHECKED }`.
+        None if edit.is(next, b'}') => true,
         None if edit.newline_after(i) && is_caps(edit.text(i)) => {
-            // Three words in a row are no declaration: the first is a macro.
-            edit.is_name(next) && edit.is_name(i + 2)
+            // Three words in a row are no declaration: the first is a macro. Nor is a launch, or what is done with an object.
+            let used = [code::SCOPE, code::ARROW, code::LAUNCH, p(b'.'), p(b'('), p(b'<')].contains(&edit.punct(i + 2));
+            edit.is_name(next) && (edit.is_name(i + 2) || used)
                 || matches!(
                     edit.group(next),
                     Some(Group::Type | Group::Specifier | Group::Control | Group::Qualifier | Group::Space)
