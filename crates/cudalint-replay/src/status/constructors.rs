@@ -39,12 +39,7 @@ impl Builder<'_> {
         };
         let methods = record.methods.iter().filter_map(|id| project.function_at(entry.module, *id));
         let own = methods.into_iter().any(|method| is_written(&method));
-        let scope = Scope::inside(
-            project,
-            entry.module,
-            record.scope.within(record.name.clone()),
-            &TypeEnv::default(),
-        );
+        let scope = Scope::inside(project, entry.module, record.scope.within(record.name.clone()), &TypeEnv::default());
         for ty in record.bases.iter().copied().chain(record.fields.iter().map(|field| field.ty)) {
             let ty = scope.resolve(ty);
             self.construct_ty(&ty, span, depth + 1);

@@ -2,11 +2,11 @@
 //! in macros that stand for nothing here.
 
 use super::known;
+use cudalint_program::Name;
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::ErrorRole;
 use cudalint_program::ir::{Function, Module, ModuleId};
-use cudalint_program::Name;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most places in one function.
@@ -60,9 +60,8 @@ pub(super) fn macros(module: &Module) -> FxHashSet<Name> {
 
 /// Whether a text of code looks at the last error, by the words in it.
 fn looks(code: &str) -> bool {
-    let reads = |word: &str| {
-        ApiId::named(word).is_some_and(|api| matches!(api.role, ErrorRole::Clears | ErrorRole::Peeks))
-    };
+    let reads =
+        |word: &str| ApiId::named(word).is_some_and(|api| matches!(api.role, ErrorRole::Clears | ErrorRole::Peeks));
     // What is given the status of a call looks at that.
     let given_other = |after: &str| {
         let inside = after.trim_start().strip_prefix('(').unwrap_or("");
@@ -106,7 +105,7 @@ fn group_start(before: &str) -> usize {
     let mut end = before.len();
     for line in before.split('\n').rev() {
         let start = end - line.len();
-        let directive = line.trim_start().strip_prefix('#').map(str::trim_start).unwrap_or("");
+        let directive = line.trim_start().strip_prefix('#').map_or("", str::trim_start);
         if directive.starts_with("endif") {
             depth += 1;
         } else if directive.starts_with("if") {

@@ -504,24 +504,27 @@ impl<'a> Join<'a> {
                 for (call, name) in loose {
                     let after = solved.calls.get(*call).copied().unwrap_or_default();
                     for target in self.by_name.get(name).into_iter().flatten() {
-                        maybe[*target as usize] |= after.may & (LAST | SYNC);
+                        maybe[*target as usize] |= in_sight(after).may & (LAST | SYNC);
                     }
                 }
                 for call in followed {
                     let call = call as usize;
                     let Some(after) = solved.calls.get(call) else { continue };
+                    let is_method = matches!(calls[call].callee, Callee::Method { .. });
                     for target in &self.targets[index][call] {
+                        let elsewhere = self.functions[*target as usize].0 != self.functions[index].0;
+                        let after = if is_method && elsewhere { in_sight(*after) } else { *after };
                         let slot = &mut next[*target as usize];
                         *slot = Some(match *slot {
                             Some(other) => After { must: other.must & after.must, may: other.may | after.may },
-                            None => *after,
+                            None => after,
                         });
                     }
                 }
             }
             // A check by some callers only leaves it open whether the function's own launches are checked.
             let settled = |after: After| {
-                let must = after.must & (LAST | SEEN_LAST | SYNC | HIDDEN | AGAIN);
+                let must = after.must & (LAST | SEEN_LAST | SYNC | AGAIN);
                 After { must, may: must | after.may & (LAST | SYNC) }
             };
             let mut next: Vec<After> =
@@ -550,8 +553,10 @@ impl<'a> Join<'a> {
         let mut loose: FxHashMap<usize, Vec<(usize, &str)>> = FxHashMap::default();
         for (index, targets) in self.targets.iter().enumerate() {
             for (call, _) in targets.iter().enumerate().filter(|(_, targets)| targets.is_empty()) {
-                if let Callee::Named { name, .. } | Callee::Method { name, class: None } =
-                    &self.function(index).flow.calls[call].callee
+                let callee = &self.function(index).flow.calls[call].callee;
+                let of_std = matches!(callee, Callee::Named { scope: Some(scope), .. } if *scope == known::STANDARD);
+                if !of_std
+                    && let Callee::Named { name, .. } | Callee::Method { name, class: None } = callee
                     && self.by_name.get(name.as_str()).is_some_and(|all| all.iter().any(launches))
                 {
                     loose.entry(index).or_default().push((call, name.as_str()));
@@ -564,6 +569,13 @@ impl<'a> Join<'a> {
     fn functions_with_callers(&self) -> FxHashSet<u32> {
         self.targets.iter().flatten().flatten().copied().collect()
     }
+}
+
+/// What is checked after a call without what only code out of sight might do.
+fn in_sight(after: After) -> After {
+    let seen = after.may & (SEEN_LAST | HIDDEN) != 0 || after.may & LAST == 0;
+    let kept = if seen { !0 } else { !(LAST | SYNC) };
+    After { must: after.must & kept, may: after.may & kept }
 }
 
 /// What the functions that a call may reach hang on, besides its module: name, scope, whether it is a method, arguments.

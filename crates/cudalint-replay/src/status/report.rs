@@ -94,7 +94,8 @@ impl Join<'_> {
             // What a wait reports is kept: later calls return it again. In a destructor nobody could hand it on.
             let waits = matches!(&site.callee, Callee::Api(api) if only_waits(*api));
             let again = || solved.calls.get(call).is_some_and(|after| after.must & after.may & AGAIN != 0);
-            if waits && (function.role == FunctionRole::Destructor || again() || self.nothing_to_wait_for(index, call)) {
+            if waits && (function.role == FunctionRole::Destructor || again() || self.nothing_to_wait_for(index, call))
+            {
                 status.weight = StatusWeight::Teardown;
             }
             calls.push(status);
@@ -153,8 +154,8 @@ impl Join<'_> {
         };
         let waits = |other: u32| {
             api(other).is_some_and(|api| {
-                let of_all = !only_waits(api) || ["Device", "Thread"].iter().any(|word| api.name().contains(word));
-                let whole = api.role == ErrorRole::Synchronizes && of_all;
+                let of_all = ["Device", "Thread"].iter().any(|word| api.name().contains(word));
+                let whole = only_waits(api) && of_all;
                 whole && self.usage(index, other as usize) == StatusUse::Consumed
             })
         };
