@@ -3,7 +3,7 @@
 use crate::runs::parts::{self, label, other_thread, text, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
-use cudalint_findings::{Finding, Shows};
+use cudalint_findings::{Confidence, Finding, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
@@ -11,10 +11,12 @@ pub static RULE: Rule = rule!("barrier-in-divergent-branch", Correctness, Syncch
     .summary("Some threads of a block wait at a barrier that others, which go on elsewhere, do not reach.")
     .guideline("1.14")
     .cwe(833)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::DivergentBarrier, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
-    let EventKind::DivergentBarrier { barrier, calls, waits, absent, goes_on, condition, .. } = &shown.event.kind
+    let EventKind::DivergentBarrier { barrier, calls, waits, absent, goes_on, condition, missed, .. } =
+        &shown.event.kind
     else {
         return None;
     };
@@ -33,8 +35,10 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         finding.claim.sites.push(parts::place(context, *goes_on));
         finding.related.push(label(context, *goes_on, message));
     }
-    // Since `sm_70` a barrier does not wait for threads that are done.
-    if goes_on.is_none() && shown.event.doubt.is_none() && run.assumptions.is_none() {
+    // Since `sm_70` a barrier does not wait for threads that are done: where nobody misses what they would have done, all is well.
+    if goes_on.is_none() && !missed {
+        parts::only_possible(&mut finding);
+    } else if goes_on.is_none() && shown.event.doubt.is_none() && run.assumptions.is_none() {
         let guide =
             "CUDA's programming guide is followed, which has a barrier in a branch only where the whole block takes it";
         parts::assume(&mut finding, guide)?;

@@ -622,3 +622,36 @@ def test_fill():
     }
     assert_eq!(count("pytestmark = pytest.mark.skip(reason='later')", ""), 0);
 }
+
+#[test]
+fn a_thread_that_tests_what_another_one_stores_loses_no_update() {
+    let text = "__global__ void walk(const int *from, int *stack, int *out) {
+    __shared__ int size;
+    __shared__ int at;
+    if (threadIdx.x == 0) size = 64;
+    __syncthreads();
+    while (size > 0) {
+        if (threadIdx.x == 0) {
+            size = size - 1;
+            at = stack[size];
+        }
+        __syncthreads();
+        if (from[at + threadIdx.x] < 0) stack[atomicAdd(&size, 1)] = at;
+        out[at + threadIdx.x] = 1;
+        __syncthreads();
+    }
+}
+int main() {
+    int *from, *stack, *out;
+    cudaMalloc(&from, 4096 * sizeof(int));
+    cudaMalloc(&stack, 4096 * sizeof(int));
+    cudaMalloc(&out, 4096 * sizeof(int));
+    cudaMemset(stack, 0, 4096 * sizeof(int));
+    cudaMemset(from, 0, 4096 * sizeof(int));
+    walk<<<1, 256>>>(from, stack, out);
+}
+";
+    assert!(of("non-atomic-read-modify-write", text).is_empty());
+    let races = of("shared-memory-race", text);
+    assert!(races.iter().any(|race| race.message.contains("`size`")), "{races:#?}");
+}

@@ -261,6 +261,9 @@ pub enum EventKind {
         condition: Site,
         /// Whether both are of one warp.
         same_warp: bool,
+        /// Whether somebody misses the absent ones: they live on, or others read shared memory behind the barrier that nobody
+        /// has written. Where it is in doubt who is absent: whether the block touches shared memory behind it, or waits again.
+        missed: bool,
     },
     /// Some threads leave the kernel although others of their block wait at a later barrier: legal since `sm_70`.
     ExitBeforeBarrier {

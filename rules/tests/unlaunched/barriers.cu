@@ -306,3 +306,28 @@ __global__ void lists(const float *values, float *out, int first, int last) {
         __syncthreads();
     }
 }
+
+//// barrier_that_nobody_misses_the_absent_at: clean
+__global__ void listed(const int *flags, float *a, const int *to) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (flags[i] > 0) {
+        float own = a[i];
+        __syncthreads();
+        a[to[i]] = own;
+    }
+}
+
+//// halving_with_the_barrier_inside: clean
+__global__ void halving(float *sums) {
+    __shared__ float s[128];
+    int t = threadIdx.x;
+    s[t] = sums[t];
+    __syncthreads();
+    for (int half = 64; half > 0; half /= 2) {
+        if (t < half) {
+            s[t] += s[t + half];
+            __syncthreads();
+        }
+    }
+    if (t == 0) sums[0] = s[0];
+}

@@ -472,3 +472,24 @@ __global__ void smooth(const float *in, float *out) {
     s[z][y][x] = in[(z * 8 + y) * 8 + x];
     out[(z * 8 + y) * 8 + x] = s[z][y][(x + 1) % 8] + s[(z + 1) % 4][y][x];
 }
+
+//// bound_of_three_axes_says_not_how_the_threads_lie: clean
+__global__ void __launch_bounds__(128) largest(const double *in, double *out) {
+    __shared__ double s[128];
+    const int t = threadIdx.x * 64 + threadIdx.y * 8 + threadIdx.z;
+    s[t] = in[blockIdx.x * 128 + t];
+    __syncthreads();
+    for (int half = 64; half > 0; half /= 2) {
+        if (t < half && s[t + half] > s[t]) s[t] = s[t + half];
+        __syncthreads();
+    }
+    if (t == 0) out[blockIdx.x] = s[0];
+}
+
+//// bound_of_one_axis_that_is_too_large: shared-index-out-of-range
+__global__ void __launch_bounds__(256) largest(const double *in, double *out) {
+    __shared__ double s[128];
+    s[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x ^ 1];
+}

@@ -22,6 +22,9 @@ impl Machine<'_> {
         if waiting.is_empty() {
             return;
         }
+        if waiting.sure() > 0 {
+            self.is_missed();
+        }
         self.meet_absent(site, &waiting);
         if self.stopped {
             return;
@@ -81,6 +84,7 @@ impl Machine<'_> {
             condition,
             same_warp: waits / 32 == gone / 32,
             may_arrive: false,
+            missed: false,
         });
     }
 
@@ -148,6 +152,7 @@ impl Machine<'_> {
                 goes_on: Some(at),
                 condition: absence.condition,
                 same_warp: absence.same_warp,
+                missed: true,
             },
             count,
         );
@@ -159,7 +164,9 @@ impl Machine<'_> {
 
     /// An access to an object; tells whether lanes that missed a barrier touch shared memory.
     pub(super) fn shared_met(&mut self, index: usize, at: ExprId, mask: &Mask) {
-        if !self.absences.is_empty() && self.objects.get(index).is_some_and(super::memory::Memory::is_shared) {
+        let waits = !self.absences.is_empty() || self.doubts.missable;
+        if waits && self.objects.get(index).is_some_and(super::memory::Memory::is_shared) {
+            self.is_missed();
             self.meet_absent(self.code.expr(at).site, mask);
         }
     }
@@ -181,6 +188,7 @@ impl Machine<'_> {
                     goes_on: None,
                     condition: absence.condition,
                     same_warp: absence.same_warp,
+                    missed: absence.missed,
                 },
                 count,
             );

@@ -15,6 +15,8 @@ pub(super) struct Doubts<'a> {
     pub(super) looks: Vec<Look>,
     /// Atomic operations of several lanes at one place that are such within their block only.
     pub(super) scoped: Vec<(Look, Access)>,
+    /// Whether lanes of this block may have missed a barrier, and nothing has been seen yet for which that matters.
+    pub(super) missable: bool,
 }
 
 /// A read by several lanes at one place.
@@ -30,5 +32,6 @@ impl Doubts<'_> {
     /// For a new block.
     pub(super) fn renew(&mut self) {
         self.looks.clear();
+        self.missable = false;
     }
 }

@@ -111,6 +111,13 @@ impl Events {
             {
                 seen.kind = event.kind;
                 seen.guards = event.guards;
+            } else if let (
+                EventKind::DivergentBarrier { missed: false, .. },
+                EventKind::DivergentBarrier { missed: true, .. },
+            ) = (&seen.kind, &event.kind)
+            {
+                seen.kind = event.kind;
+                seen.guards = event.guards;
             }
             return;
         }

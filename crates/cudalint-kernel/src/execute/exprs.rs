@@ -380,6 +380,7 @@ impl Machine<'_> {
             for value in &values {
                 self.seen_outside(value);
             }
+            self.published();
         }
         self.suffer(effect, &values);
         unknown_of(ty)

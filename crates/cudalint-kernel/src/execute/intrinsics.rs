@@ -26,6 +26,10 @@ impl Machine<'_> {
                 self.seen_outside(value);
             }
         }
+        if matches!(intrinsic, Intrinsic::Fence(Scope::Block | Scope::Device | Scope::System) | Intrinsic::GridBarrier)
+        {
+            self.published();
+        }
         match intrinsic {
             Intrinsic::BlockBarrier => self.block_barrier(id),
             Intrinsic::BlockVote(vote) => {

@@ -224,8 +224,22 @@ impl Machine<'_> {
             goes_on: None,
             condition: self.code.expr(parting.condition).site,
             same_warp: waits / 32 == absent / 32,
+            missed: false,
         };
         self.in_doubt(DoubtKind::NotAllPass, &[parting], kind);
+        self.doubts.missable = true;
+    }
+
+    /// Behind barriers that lanes may have missed the block goes on: to shared memory, or as a whole to another barrier.
+    pub(super) fn is_missed(&mut self) {
+        if !std::mem::take(&mut self.doubts.missable) {
+            return;
+        }
+        for event in &mut self.events.list {
+            if let (EventKind::DivergentBarrier { missed, .. }, true) = (&mut event.kind, event.doubt.is_some()) {
+                *missed = true;
+            }
+        }
     }
 
     /// An atomic operation that is none for the threads of another block, which have come here as well.

@@ -5,8 +5,9 @@
 //! what nobody has written, and nobody looks at what they make of it. In these executions nothing gets a name that hides
 //! what it was made of: what depends on such a value has one of its names, or is unknown, and unknown is never nowhere.
 
-use super::lanes::{Lanes, Mask, OFF, SURE};
+use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
+use super::memory::Memory;
 use super::touch::Touch;
 use super::value::{Data, KNOWN, NUMBER, Val, mix, object_of, offset_of};
 use super::watch::{Variation, Watch};
@@ -34,7 +35,10 @@ pub(super) fn mark_idle(report: &mut ExecutionReport, mut run: impl FnMut(Watch)
     let Some(Watch::Collects(spots)) = execute(Watch::Collects(FxHashMap::default())) else { return };
     let mut goes_nowhere = |one: Option<Site>| {
         let mut digest = |seed| match execute(Watch::Varies(Box::new(Variation::new(spots.clone(), one, seed)))) {
-            Some(Watch::Varies(seen)) => (seen.met && !seen.hidden).then_some(seen.digest),
+            Some(Watch::Varies(mut seen)) => {
+                seen.settle();
+                (seen.met && !seen.hidden).then_some(seen.digest)
+            }
             _ => None,
         };
         digest(1).is_some_and(|first| digest(2) == Some(first))
@@ -93,22 +97,65 @@ impl Machine<'_> {
         }
     }
 
-    /// An access by the active lanes: its address can be seen, and what it stores where that cannot be followed.
+    /// Others may look at all that has been stored so far.
+    pub(super) fn published(&mut self) {
+        if let Watch::Varies(seen) = &mut self.watch {
+            seen.settle();
+        }
+    }
+
+    /// An access by the active lanes: its address can be seen, and what it stores where that cannot be followed, unless the same
+    /// thread stores something else there before anybody looks.
     pub(super) fn access_seen(&mut self, touch: Touch<'_>, address: &Val, value: Option<&Val>) {
         let Watch::Varies(seen) = &mut self.watch else { return };
         let mask = &self.act;
         seen.see(address, mask);
-        let followed = touch.kind != AccessKind::Atomic
-            && !touch.asynchronous
-            && mask.maybe() == 0
-            && mask.levels().iter().enumerate().all(|(lane, &level)| {
-                let (bits, tag) = address.lane(lane);
-                let object = (object_of(bits) as usize).checked_sub(1);
-                let own = object.and_then(|index| self.objects.get(index));
-                level != SURE || tag == KNOWN && own.is_some_and(|memory| memory.is_shared() || memory.local.is_some())
-            });
-        if let Some(value) = value.filter(|_| !followed) {
-            seen.see(value, mask);
+        let objects = &self.objects;
+        let memory_at = |lane: usize| match address.lane(lane) {
+            (bits, KNOWN) => {
+                let index = (object_of(bits) as usize).checked_sub(1)?;
+                Some((index as u32, offset_of(bits), objects.get(index)?))
+            }
+            _ => None,
+        };
+        let active = || mask.levels().iter().enumerate().filter(|(_, level)| **level != OFF).map(|(lane, _)| lane);
+        if touch.kind == AccessKind::Atomic || touch.volatile {
+            seen.settle();
+        }
+        let simple = touch.kind != AccessKind::Atomic && !touch.asynchronous && !touch.volatile;
+        let placed = active().all(|lane| memory_at(lane).is_some());
+        let bytes = touch.ty.bytes().unwrap_or_default();
+        let Some(value) = value else {
+            if !simple || !placed || bytes == 0 {
+                return seen.settle();
+            }
+            for lane in active() {
+                if let Some((index, offset, memory)) = memory_at(lane)
+                    && memory.is_global()
+                {
+                    seen.look((index, offset, bytes), self.block, lane);
+                }
+            }
+            return;
+        };
+        // Of threads that perhaps store nothing, what was there before may stay.
+        if !simple || !placed || bytes == 0 || mask.maybe() > 0 || matches!(value.data, Data::Aggregate(_)) {
+            let followed = touch.kind != AccessKind::Atomic
+                && !touch.asynchronous
+                && mask.maybe() == 0
+                && active().all(|lane| memory_at(lane).is_some_and(|(.., memory)| is_followed(memory)));
+            if !followed {
+                seen.see(value, mask);
+            }
+            return;
+        }
+        for lane in active() {
+            let Some((index, offset, memory)) = memory_at(lane) else { continue };
+            if memory.is_global() {
+                seen.keep((index, offset, bytes), self.block, lane, value.lane(lane));
+            } else if !is_followed(memory) {
+                seen.add(value.lane(lane));
+            }
         }
     }
 
@@ -155,4 +202,9 @@ impl Machine<'_> {
         let each = |lane: usize| offsets[lane].map_or_else(|| value.lane(lane), name);
         Val::tagged(Lanes::from_fn(self.n, |lane| each(lane).0), Lanes::from_fn(self.n, |lane| each(lane).1))
     }
+}
+
+/// Whether what is stored in memory is found again where it is read: nobody else looks at it.
+fn is_followed(memory: &Memory) -> bool {
+    memory.is_shared() || memory.local.is_some()
 }

@@ -126,6 +126,7 @@ impl Machine<'_> {
         let shared = memory.is_shared();
         if shared && !self.silent {
             self.exit_left_unwritten(&access);
+            self.absences.iter_mut().for_each(|absence| absence.missed = true);
         }
         let kind = EventKind::UninitializedRead { object, access, partly };
         if shared {

@@ -37,6 +37,8 @@ pub(super) struct Absence {
     pub(super) same_warp: bool,
     /// Something that is not sure happened to them since.
     pub(super) may_arrive: bool,
+    /// A read of shared memory that nobody has written was seen since.
+    pub(super) missed: bool,
 }
 
 /// A condition that holds in the active lanes.

@@ -4,6 +4,7 @@ use super::lanes::{Mask, OFF};
 use super::value::{Data, UNKNOWN, Val, mix};
 use crate::report::Site;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// Bytes of objects, by the objects' positions, each with the one lane that stores there, if there is one: what it reads
 /// there itself is in order.
@@ -33,11 +34,65 @@ pub(super) struct Variation {
     pub(super) digest: u64,
     /// Whether something was seen of which nobody knows what it is made of.
     pub(super) hidden: bool,
+    /// Stores in memory that others see, of which it is open whether the same thread stores something else there before anyone
+    /// reads it.
+    kept: BTreeMap<Cell, Kept>,
+}
+
+/// An object by its position, the offset in it and the bytes of a store.
+pub(super) type Cell = (u32, i64, u32);
+
+/// Most stores of which it is left open.
+const MOST_KEPT: usize = 1 << 16;
+
+/// What a lane of a block has stored.
+#[derive(Clone, Copy)]
+struct Kept {
+    block: [u32; 3],
+    lane: usize,
+    bits: i64,
+    tag: u8,
+    /// Whether a varied value had been read before.
+    met: bool,
 }
 
 impl Variation {
     pub(super) fn new(spots: FxHashMap<Site, Spots>, one: Option<Site>, seed: u64) -> Self {
-        Self { spots, one, seed, met: false, digest: 0, hidden: false }
+        Self { spots, one, seed, met: false, digest: 0, hidden: false, kept: BTreeMap::new() }
+    }
+
+    /// A thread stores a value where others may look.
+    pub(super) fn keep(&mut self, cell: Cell, block: [u32; 3], lane: usize, (bits, tag): (i64, u8)) {
+        if self.kept.len() >= MOST_KEPT && !self.kept.contains_key(&cell) {
+            return self.add((bits, tag));
+        }
+        let own = Kept { block, lane, bits, tag, met: self.met };
+        if let Some(old) = self.kept.insert(cell, own)
+            && (old.block, old.lane) != (block, lane)
+        {
+            self.add_kept(old);
+        }
+    }
+
+    /// A thread reads a place.
+    pub(super) fn look(&mut self, cell: Cell, block: [u32; 3], lane: usize) {
+        if self.kept.get(&cell).is_some_and(|kept| (kept.block, kept.lane) != (block, lane))
+            && let Some(kept) = self.kept.remove(&cell)
+        {
+            self.add_kept(kept);
+        }
+    }
+
+    /// Nothing is stored there any more that is not known: all that is left can be seen.
+    pub(super) fn settle(&mut self) {
+        for kept in std::mem::take(&mut self.kept).into_values() {
+            self.add_kept(kept);
+        }
+    }
+
+    fn add_kept(&mut self, kept: Kept) {
+        self.hidden |= kept.tag == UNKNOWN && kept.met;
+        self.mix(kept.bits, kept.tag);
     }
 
     /// Adds what active lanes hold to what can be seen.
@@ -47,18 +102,23 @@ impl Variation {
             return;
         }
         if let Data::Uniform(bits, tag) = value.data {
-            return self.add(bits, tag);
+            return self.add((bits, tag));
         }
         for (lane, &level) in mask.levels().iter().enumerate() {
             if level != OFF {
                 let (bits, tag) = value.lane(lane);
-                self.add(bits, tag);
+                self.add((bits, tag));
             }
         }
     }
 
-    fn add(&mut self, bits: i64, tag: u8) {
+    /// Adds one value to what can be seen.
+    pub(super) fn add(&mut self, (bits, tag): (i64, u8)) {
         self.hidden |= tag == UNKNOWN && self.met;
+        self.mix(bits, tag);
+    }
+
+    fn mix(&mut self, bits: i64, tag: u8) {
         self.digest = mix(self.digest ^ u64::from(tag), bits as u64);
     }
 }

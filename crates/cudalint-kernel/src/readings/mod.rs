@@ -1,7 +1,7 @@
 //! What a kernel's code says of itself, without being executed: how much shared memory it has and which parameters it
 //! dereferences ([`summary`]), how many elements it takes ([`coverage`]), formulas of its indices ([`formula`]), conditions that
 //! keep nothing out ([`vacuous`]), races by which threads elect one of them ([`election`]) and of
-//! updates that all threads make alike ([`settled`]), what becomes of the memory behind its parameters ([`uses`]), which values only fill
+//! updates that all threads make alike ([`settled`]), updates that are spelled out ([`updates`]), what becomes of the memory behind its parameters ([`uses`]), which values only fill
 //! memory that nobody looks at ([`sinks`]), what surely does not happen in any launch ([`absence`]), where addresses come from that an
 //! execution does not know ([`blind`]), which numbers decide what its threads do ([`deciding`]), which conditions several threads may
 //! pass (`passing`), which loops take a lock ([`locks`]), and which blocks it is made for
@@ -23,6 +23,7 @@ pub mod settled;
 pub mod sinks;
 mod source;
 pub mod summary;
+pub mod updates;
 pub mod uses;
 pub mod vacuous;
 

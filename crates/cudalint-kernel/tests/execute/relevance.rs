@@ -4,6 +4,7 @@ use crate::support::kernel;
 fn goes_nowhere(body: &str) -> bool {
     let text = format!(
         "__device__ float kept; __device__ void other(float v);
+        __device__ void last(float v, float* out) {{ if (threadIdx.x < 64) return; out[0] = v; }}
         __global__ void k(float* out) {{ __shared__ float s[128]; int t = threadIdx.x; s[t] = t; __syncthreads(); {body} }}"
     );
     let seen = kernel(&text).block(64).buffer(4096).seen();
@@ -30,6 +31,12 @@ fn what_threads_behind_the_end_load_and_nobody_uses() {
         "float v = s[t + 64]; v = 0; out[t] = v;",
         // A neighbour's value, read while it may be changed, of which nothing becomes.
         "float v = s[t ^ 32]; s[t] = 1; if (t < 0) out[t] = v;",
+        // The thread that stores it stores something else there before anybody looks.
+        "out[t] = s[t + 64]; out[t] = 1;",
+        "out[t] = s[t ^ 32]; s[t] = 1; __syncthreads(); out[t] = s[t];",
+        "float v = s[t + 64]; for (int i = 0; i < 4; i++) { out[t] = v; v = i; } out[t] = v;",
+        // A function that returns at once.
+        "last(s[t + 64], out);",
     ] {
         assert!(goes_nowhere(body), "{body}");
     }
@@ -61,6 +68,11 @@ fn what_is_used_somewhere() {
         "float v = s[t + 64]; s[t] = v; __syncthreads(); out[t] = s[(int)out[t] & 63];",
         "float v = s[t + 64]; s[t / 2] = v; __syncthreads(); out[t] = s[0];",
         "float v = s[t ^ 32]; s[t] = 1; out[t] = v;",
+        "out[t] = s[t + 64]; if (t < 32) out[t] = 1;",
+        "out[t] = s[t + 64]; __syncthreads(); float w = out[t ^ 1]; __syncthreads(); out[t] = w;",
+        "out[t] = s[t + 64]; __threadfence(); out[t] = 1;",
+        "out[t] = s[t + 64]; atomicAdd(out + 128, 1.0f); out[t] = 1;",
+        "out[t] = s[t + 64]; __syncthreads(); out[t ^ 1] = 1;",
         "s[0] += 1; __syncthreads(); out[t] = s[0];",
         // What is read on the way is read in a race, too.
         "float v = s[t ^ 32]; s[t] = v + 1; float w = s[t ^ 32]; __syncthreads(); s[t] = w; __syncthreads(); out[t] = s[0];",

@@ -16,7 +16,8 @@ pub(super) struct Guess {
     pub other: Option<[u32; 3]>,
     /// A small block: races in memory that all blocks see must show there as well.
     pub small: [u32; 3],
-    /// Whether the kernel states the block itself, by `__launch_bounds__`.
+    /// Whether the kernel states the block itself, by `__launch_bounds__`. Of several axes it states the product alone: how the
+    /// threads lie is chosen here.
     pub stated: bool,
     /// Whether a launch in sight has the block.
     launched: bool,
@@ -140,7 +141,7 @@ pub(super) fn guess(code: &Code) -> Option<Guess> {
                 (block, Some(other))
             }
         };
-        Some(Guess { block, other, small, stated: bound.is_some(), launched: false, axes })
+        Some(Guess { block, other, small, stated: bound.is_some() && dimensions == 1, launched: false, axes })
     };
     match readings::block::axes(code) {
         [_, _, true] => of(3),

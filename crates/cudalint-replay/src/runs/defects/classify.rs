@@ -4,7 +4,7 @@ use super::executed::Executed;
 use super::races::{Group, Race, race};
 use crate::facts::Defect;
 use crate::runs::{Basis, KernelRun};
-use cudalint_kernel::readings::{Formula, Mistake, formula};
+use cudalint_kernel::readings::{Formula, Mistake, formula, updates};
 use cudalint_kernel::report::{AccessKind, Event, EventKind, ObjectKind, RaceScope, Site};
 
 /// Lanes of a warp.
@@ -168,16 +168,12 @@ fn is_update(own: Executed<'_>, race: &Race<'_>) -> bool {
         && plain(race.second.kind)
         && race.first.kind != race.second.kind
         && race.first.calls == race.second.calls
-        && is_spelled_out(own, race.first.site, race.second.site)
+        && is_spelled_out(own, race)
 }
 
-/// Whether a read and a write of the same text stand in one statement, or the read in its condition.
-fn is_spelled_out(own: Executed<'_>, a: Site, b: Site) -> bool {
-    let (from, to) = (a.min(b), a.max(b));
-    if from.module != to.module || from.span.end > to.span.start {
-        return false;
-    }
-    let text = |span| own.project.text(from.module, span);
-    let between = text(cudalint_syntax::Span::new(from.span.end as usize, to.span.start as usize));
-    text(from.span) == text(to.span) && !between.contains([';', '}'])
+/// Whether a read and a write have the same text, and the write hangs on the read in one statement, or in its condition.
+fn is_spelled_out(own: Executed<'_>, race: &Race<'_>) -> bool {
+    let (read, write) = if race.first.kind.writes() { (race.second, race.first) } else { (race.first, race.second) };
+    let text = |site: Site| own.project.text(site.module, site.span);
+    text(read.site) == text(write.site) && own.code.is_some_and(|code| updates::is_update(code, read.site, write.site))
 }
