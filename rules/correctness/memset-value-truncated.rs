@@ -1,15 +1,18 @@
 //! A memset whose value is not the same in every byte of an element.
 
 use crate::parts::{assumptions, event_finding, is_python, known};
+use crate::runs::parts::only_possible;
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
-use cudalint_findings::Shows;
 use cudalint_findings::claim::Difference;
+use cudalint_findings::{Confidence, Shows};
 use cudalint_replay::facts::{Event, EventKind};
+use cudalint_replay::fillings::{Filling, filling};
 
 /// The rule.
 pub static RULE: Rule = rule!("memset-value-truncated", Correctness, Output)
     .summary("A byte-wise memset is given a value that is not the same in every byte of an element.")
     .cwe(704)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
@@ -45,6 +48,10 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
     if (number as u64) & mask == stored {
         return None;
     }
+    let filling = filling(context.project, event, byte as u8);
+    if filling == Filling::Meant {
+        return None;
+    }
     let became = match (destination.element_name.as_str(), element) {
         ("float" | "float32", 4) => format!("{:e}", f32::from_bits(stored as u32)),
         ("double" | "float64", 8) => format!("{:e}", f64::from_bits(stored)),
@@ -73,6 +80,9 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
     });
     if let Some(witness) = &mut finding.witness {
         witness.bindings = vec![("value".to_owned(), number), ("byte written".to_owned(), byte)];
+    }
+    if filling == Filling::Unseen {
+        only_possible(&mut finding);
     }
     Some(finding)
 }

@@ -5,6 +5,7 @@
 mod arith;
 pub mod checkers;
 pub mod facts;
+pub mod fillings;
 pub mod given;
 mod host;
 mod memory;

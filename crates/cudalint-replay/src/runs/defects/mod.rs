@@ -6,7 +6,7 @@
 mod classify;
 mod executed;
 mod races;
-mod unread;
+pub(crate) mod unread;
 
 pub use crate::facts::{Defect, DefectFact, Harm};
 pub use cudalint_kernel::readings::{Formula, Mistake};

@@ -4,7 +4,7 @@
 //! It goes by what is written in the function that allocates: of the two variables, that of the device and that of the host, each
 //! use is one of the few that look at nothing. A use of any other kind is taken for one that reads.
 
-use crate::facts::Buffer;
+use crate::facts::{Buffer, Site};
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, Space};
 use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Module, ModuleId, Path, Stmt, StmtId, Type};
@@ -16,14 +16,9 @@ const MAX_DEPTH: u32 = 8;
 
 /// Whether nothing that the program does after a launch of the kernel reads what is in the memory; it has been copied to the host.
 pub(super) fn is_unread(project: &Project, buffer: &Buffer) -> bool {
-    let module = project.module(buffer.site.module);
-    let here = |function: &&Function| function.span.contains(buffer.site.span) && function.body.is_some();
-    let around = module.functions.iter().filter(here).min_by_key(|function| function.span.end - function.span.start);
-    let Some(function) = around.filter(|function| !function.damaged && function.parent.is_none()) else { return false };
-    let reader = Reader { project, id: buffer.site.module, module, function };
+    let Some(reader) = Reader::around(project, buffer.site) else { return false };
     let mut copies = 0;
-    let named = function.locals.iter_enumerated().filter(|(_, local)| local.name == buffer.name).map(|(id, _)| id);
-    let [device] = named.collect::<Vec<_>>()[..] else { return false };
+    let Some(device) = reader.named(&buffer.name) else { return false };
     reader.is_of_device(device)
         && reader.uses(device).is_some_and(|uses| {
             let kernel = uses.iter().find_map(|of| match of {
@@ -54,16 +49,37 @@ enum Use<'m> {
     Launch(&'m Path),
 }
 
-struct Reader<'p> {
-    project: &'p Project,
-    id: ModuleId,
-    module: &'p Module,
-    function: &'p Function,
+/// A function of the host while it is asked what it does with its variables.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'p> {
+    pub project: &'p Project,
+    pub id: ModuleId,
+    pub module: &'p Module,
+    pub function: &'p Function,
 }
 
 impl<'p> Reader<'p> {
+    /// The function around a place, where all of it is understood.
+    pub fn around(project: &'p Project, site: Site) -> Option<Self> {
+        let module = project.module(site.module);
+        let here = |function: &&Function| function.span.contains(site.span) && function.body.is_some();
+        let around = module.functions.iter().filter(here);
+        let function = around.min_by_key(|function| function.span.end - function.span.start)?;
+        let whole = !function.damaged && function.parent.is_none();
+        whole.then_some(Self { project, id: site.module, module, function })
+    }
+
+    /// The one variable of a name.
+    pub fn named(&self, name: &str) -> Option<LocalId> {
+        let named = self.function.locals.iter_enumerated().filter(|(_, local)| local.name == *name).map(|(id, _)| id);
+        match named.collect::<Vec<_>>()[..] {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
     /// Whether a variable is a pointer of this function that only an allocation gives memory.
-    fn is_of_device(&self, local: LocalId) -> bool {
+    pub fn is_of_device(&self, local: LocalId) -> bool {
         local.0 >= self.function.param_count && self.is_pointer(local) && self.starts_empty(local)
     }
 
@@ -107,12 +123,12 @@ impl<'p> Reader<'p> {
         }
     }
 
-    fn kind(&self, id: ExprId) -> Option<&'p Expr> {
+    pub fn kind(&self, id: ExprId) -> Option<&'p Expr> {
         self.module.exprs.get(id).map(|node| &node.kind)
     }
 
     /// A value without casts.
-    fn bare(&self, id: ExprId) -> ExprId {
+    pub fn bare(&self, id: ExprId) -> ExprId {
         let mut at = id;
         for _ in 0..MAX_DEPTH {
             match self.kind(at) {
@@ -124,7 +140,7 @@ impl<'p> Reader<'p> {
     }
 
     /// The variable that a pointer is.
-    fn variable(&self, id: ExprId) -> Option<LocalId> {
+    pub fn variable(&self, id: ExprId) -> Option<LocalId> {
         match self.kind(self.bare(id)) {
             Some(Expr::Local(local)) => Some(*local),
             _ => None,
@@ -132,7 +148,7 @@ impl<'p> Reader<'p> {
     }
 
     /// The function of a library that is called, where the project has none of that name.
-    fn api(&self, callee: ExprId) -> Option<ApiId> {
+    pub fn api(&self, callee: ExprId) -> Option<ApiId> {
         let Some(Expr::Name { path, .. }) = self.kind(callee) else { return None };
         let api = ApiId::named(path.last()?)?;
         self.project.function_named(self.id, &self.function.scope, path).is_none().then_some(api)
@@ -260,7 +276,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Whether a value is a variable's address: `(void**)&d`.
-    fn is_address_of(&self, id: ExprId, local: LocalId) -> bool {
+    pub fn is_address_of(&self, id: ExprId, local: LocalId) -> bool {
         matches!(self.kind(self.bare(id)), Some(Expr::AddressOf(of)) if self.variable(*of) == Some(local))
     }
 }
