@@ -154,7 +154,7 @@ enum Chore {
         device: bool,
     },
     /// Builds programs of real projects with clang, runs them without a GPU against a library that stands for the CUDA runtime, and
-    /// compares what the replay holds for facts with what ran.
+    /// compares what the replay holds for facts with what ran; with `--gpu` nvcc builds them, and they run on this machine's GPU.
     Agree {
         /// Folders of projects.
         #[arg(required = true)]
@@ -165,6 +165,9 @@ enum Chore {
         /// Folder for logs and the list of wrong facts; what an earlier run left there is taken over.
         #[arg(long, default_value = "target/agree")]
         out: PathBuf,
+        /// Build with the toolkit's nvcc, and run on this machine's GPU.
+        #[arg(long)]
+        gpu: bool,
         /// A macro that programs are built and read with.
         #[arg(long = "define", value_name = "NAME[=VALUE]")]
         defines: Vec<String>,
@@ -268,8 +271,9 @@ fn main() -> ExitCode {
             let targets = if targets.is_empty() { fuzz::Target::ALL.to_vec() } else { targets };
             fuzz::run(&fuzz::Plan { folders, out, seed, minutes, jobs, targets, hang, slow, memory })
         }
-        Chore::Agree { folders, toolkit, out, defines, misread, only } => {
-            agree::run(&agree::Plan { folders, out, toolkit, defines, misread, only })
+        Chore::Agree { folders, toolkit, out, gpu, defines, misread, only } => {
+            let machine = if gpu { agree::Machine::Gpu } else { agree::Machine::None };
+            agree::run(&agree::Plan { folders, out, toolkit, machine, defines, misread, only })
         }
         Chore::FuzzChild { words } => fuzz::child(&words),
         Chore::Bench { python: Some(folder), .. } => bench::python(&folder),

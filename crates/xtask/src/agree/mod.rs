@@ -1,16 +1,20 @@
 //! `cargo xtask agree`: programs of real projects are built with clang and run without a GPU against `runtime.cpp`, which stands for
-//! the CUDA runtime. What the replay of the project holds for a fact has to be what ran.
+//! the CUDA runtime, or built with nvcc and run on a GPU behind `forward.cpp`. What the replay of the project holds for a fact has to
+//! be what ran.
 
 mod build;
+mod compilers;
+mod headers;
 mod places;
 mod tools;
 
 use crate::differential::calls::{Log, MACRO_LINES, Place, Run, Tally, compare};
 use crate::differential::total::Total as _;
-use build::{Built, Headers, Program};
+use build::{Built, Program};
 use cudalint_engine::{Configuration, Engine, ModuleContext, Request};
 use cudalint_findings::LineIndex;
 use cudalint_replay::facts::{Event, Site, StepKind};
+use headers::Headers;
 use places::Files;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,7 +22,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-pub use tools::{Plan, Tools};
+pub use tools::{Machine, Plan, Tools};
 
 /// The number of a file where calls stand in it, and its lines.
 type Lines = (Option<u32>, LineIndex);

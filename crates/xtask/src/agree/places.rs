@@ -1,5 +1,6 @@
 //! Where the calls of a log stand: return addresses become lines of the program's own files.
 
+use super::tools::Symbolizer;
 use crate::differential::calls::Place;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use std::process::{Command, Stdio};
 ///
 /// # Errors
 /// When the tool does not run.
-pub fn read(symbolizer: &str, binary: &Path, log: &str) -> Result<String, String> {
+pub fn read(symbolizer: &Symbolizer, binary: &Path, log: &str) -> Result<String, String> {
     // Those of the program; libraries lie far above.
     let is_own = |address: &&str| address.len() <= 8 && *address != "0";
     let words = log.lines().filter_map(|line| line.split(' ').nth(1)).flat_map(|word| word.split(','));
@@ -22,9 +23,19 @@ pub fn read(symbolizer: &str, binary: &Path, log: &str) -> Result<String, String
         let at = u64::from_str_radix(address, 16).unwrap_or(1) - 1;
         let _ = writeln!(asked, "{at:#x}");
     }
-    let mut child = Command::new(symbolizer)
-        .args(["--no-inlines", "--functions=none"])
-        .arg(format!("--obj={}", binary.display()))
+    let mut command = match symbolizer {
+        Symbolizer::Llvm(program) => {
+            let mut command = Command::new(program);
+            command.args(["--no-inlines", "--functions=none"]).arg(format!("--obj={}", binary.display()));
+            command
+        }
+        Symbolizer::Addr2line(program) => {
+            let mut command = Command::new(program);
+            command.arg("-e").arg(binary);
+            command
+        }
+    };
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -38,9 +49,16 @@ pub fn read(symbolizer: &str, binary: &Path, log: &str) -> Result<String, String
     let lines = said.lines().filter(|line| !line.is_empty());
     let mut text = String::new();
     for (address, line) in addresses.iter().zip(lines) {
-        let mut parts = line.rsplitn(3, ':');
-        if let (Some(_), Some(number), Some(file)) = (parts.next(), parts.next(), parts.next())
+        // Of LLVM the column comes last; of binutils there may be a remark behind the line.
+        let line = line.split(" (").next().unwrap_or(line);
+        let line = if matches!(symbolizer, Symbolizer::Llvm(_)) {
+            line.rsplit_once(':').map_or(line, |(line, _)| line)
+        } else {
+            line
+        };
+        if let Some((file, number)) = line.rsplit_once(':')
             && file != "??"
+            && number != "?"
         {
             let _ = writeln!(text, "{address} {number} {file}");
         }

@@ -1,111 +1,21 @@
 // Stands for the CUDA runtime library where a real program is run without a GPU: compiled against the toolkit's own headers and
 // linked in its place. Memory of the device is memory of the host; copies are bounded and done; a kernel is logged and not run.
-// Each call writes one line to the file that CUDALINT_LOG names: a letter, the return addresses of the calls that led to it
-// (innermost first, with commas), and its values.
-//   A from number bytes space             an allocation, counted from 0; space is d, h (pinned) or m (managed)
-//   F from pointer                        a free
-//   C from to source bytes kind           a copy
-//   R from to source width height pitch pitch kind   a copy of rows
-//   S from to value bytes                 a set
-//   L from kernel gx gy gz bx by bz shared arguments…   a launch
-//   U name                                a function that is not here: it did nothing and gave 0
-//   V name bytes                          a variable of the device
-//   N                                     the program came to its end, and nothing was refused that a device would have given
-// A pointer is written as `number+offset` of the allocation that it leads into, `@name+offset` for a variable of the device, `null`,
-// or `?`. An argument is an integer, a pointer, or `-` for all else.
-#include <cuda_runtime_api.h>
-#include <cxxabi.h>
-#include <execinfo.h>
-#include <unistd.h>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <map>
-#include <mutex>
-#include <string>
-#include <vector>
+#include "log.h"
 
 namespace {
-struct Memory { char *start; size_t bytes; std::string name; char space; };
-struct Kernel { std::string name; std::vector<std::string> parameters; };
-struct State {
-    std::recursive_mutex lock;
-    FILE *log = nullptr;
-    std::map<const char *, Memory> memory;
-    std::map<const void *, Kernel> kernels;
-    int allocations = 0;
-    long lines = 0;
+struct Device {
     size_t in_use = 0;
-    bool cut = false;
     uintptr_t handles = 0;
     cudaError_t last = cudaSuccess;
 };
-State &state() {
-    static State *all = new State;
+Device &device() {
+    static Device *all = new Device;
     return *all;
 }
 const size_t TOTAL = size_t{3} << 30, DEVICE = size_t{40} << 30;
-const long MOST_LINES = 20000;
-
-void ended() {
-    if (state().log && !state().cut) {
-        std::fprintf(state().log, "N\n");
-        std::fflush(state().log);
-    }
-}
-
-FILE *log() {
-    State &s = state();
-    if (!s.log) {
-        const char *path = std::getenv("CUDALINT_LOG");
-        s.log = std::fopen(path ? path : "/dev/null", "w");
-        if (!s.log) {
-            std::_Exit(3);
-        }
-        std::setvbuf(s.log, nullptr, _IOLBF, 1 << 12);
-        std::atexit(ended);
-    }
-    if (++s.lines > MOST_LINES) {
-        std::fflush(s.log);
-        std::_Exit(0);
-    }
-    return s.log;
-}
-
-std::string callers() {
-    void *frames[48];
-    int count = backtrace(frames, 48);
-    std::string text;
-    for (int i = 2; i < count; ++i) {
-        char word[32];
-        std::snprintf(word, sizeof word, "%s%lx", text.empty() ? "" : ",", reinterpret_cast<unsigned long>(frames[i]));
-        text += word;
-    }
-    return text.empty() ? "0" : text;
-}
-
-const Memory *home(const void *of) {
-    auto &memory = state().memory;
-    const char *at = static_cast<const char *>(of);
-    auto next = memory.upper_bound(at);
-    if (next == memory.begin()) {
-        return nullptr;
-    }
-    const Memory &found = std::prev(next)->second;
-    return at <= found.start + found.bytes ? &found : nullptr;
-}
-
-std::string pointer(const void *of) {
-    if (!of) {
-        return "null";
-    }
-    const Memory *memory = home(of);
-    return memory ? memory->name + "+" + std::to_string(static_cast<const char *>(of) - memory->start) : "?";
-}
 
 cudaError_t fail(cudaError_t error) {
-    state().last = error;
+    device().last = error;
     return error;
 }
 
@@ -114,11 +24,10 @@ cudaError_t allocate(const std::string &from, void **to, size_t bytes, char spac
     if (!to) {
         return fail(cudaErrorInvalidValue);
     }
-    std::fprintf(log(), "A %s %d %zu %c\n", from.c_str(), s.allocations, bytes, space);
-    s.allocations++;
+    write_allocation(from, bytes, space);
     // What a device has room for and this machine may not: what follows is another way than that on a device.
-    s.cut = s.cut || (bytes < DEVICE && s.in_use + bytes > TOTAL);
-    if (bytes > TOTAL || s.in_use + bytes > TOTAL) {
+    s.cut = s.cut || (bytes < DEVICE && device().in_use + bytes > TOTAL);
+    if (bytes > TOTAL || device().in_use + bytes > TOTAL) {
         return fail(cudaErrorMemoryAllocation);
     }
     // 256 bytes as of the runtime; room behind the end, so that nothing else begins there.
@@ -130,7 +39,7 @@ cudaError_t allocate(const std::string &from, void **to, size_t bytes, char spac
     if (bytes < (size_t{64} << 20)) {
         std::memset(start, 0, bytes + 64);
     }
-    s.in_use += bytes;
+    device().in_use += bytes;
     s.memory[start] = {start, bytes, std::to_string(s.allocations - 1), space};
     *to = start;
     return cudaSuccess;
@@ -138,10 +47,10 @@ cudaError_t allocate(const std::string &from, void **to, size_t bytes, char spac
 
 // Memory that is freed stays where it is, so that no later allocation gets its address.
 cudaError_t release(const std::string &from, const void *of) {
-    std::fprintf(log(), "F %s %s\n", from.c_str(), pointer(of).c_str());
+    write_free(from, of);
     const Memory *memory = home(of);
     if (memory && memory->start == of) {
-        state().in_use -= memory->bytes < state().in_use ? memory->bytes : state().in_use;
+        device().in_use -= memory->bytes < device().in_use ? memory->bytes : device().in_use;
     }
     return cudaSuccess;
 }
@@ -153,7 +62,7 @@ bool within(const void *at, size_t bytes) {
 }
 
 cudaError_t copy(const std::string &from, void *to, const void *source, size_t bytes, int kind) {
-    std::fprintf(log(), "C %s %s %s %zu %d\n", from.c_str(), pointer(to).c_str(), pointer(source).c_str(), bytes, kind);
+    write_copy(from, to, source, bytes, kind);
     if (bytes && (!within(to, bytes) || !within(source, bytes))) {
         return fail(cudaErrorInvalidValue);
     }
@@ -165,8 +74,7 @@ cudaError_t copy(const std::string &from, void *to, const void *source, size_t b
 
 cudaError_t rows(const std::string &from, void *to, size_t to_pitch, const void *source, size_t source_pitch, size_t width,
                  size_t height, int kind) {
-    std::fprintf(log(), "R %s %s %s %zu %zu %zu %zu %d\n", from.c_str(), pointer(to).c_str(), pointer(source).c_str(), width,
-                 height, to_pitch, source_pitch, kind);
+    write_rows(from, to, to_pitch, source, source_pitch, width, height, kind);
     for (size_t row = 0; row < height; ++row) {
         char *at = static_cast<char *>(to) + row * to_pitch;
         const char *there = static_cast<const char *>(source) + row * source_pitch;
@@ -179,7 +87,7 @@ cudaError_t rows(const std::string &from, void *to, size_t to_pitch, const void 
 }
 
 cudaError_t set(const std::string &from, void *to, int value, size_t bytes) {
-    std::fprintf(log(), "S %s %s %d %zu\n", from.c_str(), pointer(to).c_str(), value, bytes);
+    write_set(from, to, value, bytes);
     if (bytes && !within(to, bytes)) {
         return fail(cudaErrorInvalidValue);
     }
@@ -191,90 +99,11 @@ cudaError_t set(const std::string &from, void *to, int value, size_t bytes) {
 
 template <typename T> cudaError_t handle(T *to) {
     // Nobody looks inside, but nobody is given null either.
-    *to = reinterpret_cast<T>(0x7000000000 + 64 * ++state().handles);
+    *to = reinterpret_cast<T>(0x7000000000 + 64 * ++device().handles);
     return cudaSuccess;
 }
-
-Kernel kernel_of(const char *mangled) {
-    int status = 0;
-    char *text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-    std::string name = text ? text : mangled;
-    std::free(text);
-    Kernel kernel;
-    kernel.name = mangled;
-    // The parameters are what the last pair of parentheses at no depth holds.
-    size_t close = name.rfind(')');
-    if (close == std::string::npos) {
-        return kernel;
-    }
-    size_t open = close;
-    int depth = 0;
-    do {
-        depth += name[open] == ')' || name[open] == '>' || name[open] == ']';
-        depth -= name[open] == '(' || name[open] == '<' || name[open] == '[';
-    } while (depth && open-- > 0);
-    std::string one;
-    depth = 0;
-    for (size_t at = open + 1; at < close; ++at) {
-        char c = name[at];
-        depth += c == '(' || c == '<' || c == '[' || c == '{';
-        depth -= c == ')' || c == '>' || c == ']' || c == '}';
-        if (c == ',' && depth == 0) {
-            kernel.parameters.push_back(one);
-            one.clear();
-        } else if (!(c == ' ' && one.empty())) {
-            one += c;
-        }
-    }
-    if (!one.empty()) {
-        kernel.parameters.push_back(one);
-    }
-    return kernel;
-}
-
-std::string argument(std::string type, const void *value) {
-    static const std::map<std::string, char> integers = {
-        {"bool", 'b'}, {"char", 'c'}, {"signed char", 'c'}, {"unsigned char", 'b'}, {"short", 's'},
-        {"unsigned short", 't'}, {"int", 'i'}, {"unsigned int", 'u'}, {"long", 'l'}, {"unsigned long", 'm'},
-        {"long long", 'l'}, {"unsigned long long", 'm'}};
-    for (const char *suffix : {" const", " volatile", "*restrict", " restrict"}) {
-        size_t length = std::strlen(suffix);
-        while (type.size() > length && type.compare(type.size() - length, length, suffix) == 0) {
-            type.resize(type.size() - length + (suffix[0] == '*'));
-        }
-    }
-    if (!type.empty() && type.back() == '*') {
-        const void *to;
-        std::memcpy(&to, value, sizeof to);
-        return pointer(to);
-    }
-    auto known = integers.find(type);
-    if (known == integers.end()) {
-        return "-";
-    }
-    auto read = [&](auto number) {
-        std::memcpy(&number, value, sizeof number);
-        return std::to_string(number);
-    };
-    switch (known->second) {
-        case 'b': return read(static_cast<unsigned char>(0));
-        case 'c': return read(static_cast<signed char>(0));
-        case 's': return read(static_cast<short>(0));
-        case 't': return read(static_cast<unsigned short>(0));
-        case 'i': return read(0);
-        case 'u': return read(0u);
-        case 'l': return read(0ll);
-        default: return read(0ull);
-    }
-}
-
-struct Configuration { std::string from; dim3 grid, block; size_t shared; cudaStream_t stream; };
-thread_local std::vector<Configuration> pending;
-thread_local std::string launched_from;
 } // namespace
 
-#define LOCKED std::lock_guard<std::recursive_mutex> hold(state().lock)
-#define API extern "C" __attribute__((noinline, visibility("default")))
 #define YES { return cudaSuccess; }
 
 // What compiled code calls.
@@ -285,8 +114,7 @@ API void __cudaRegisterFunction(void **, const char *host, char *, const char *n
     state().kernels[host] = kernel_of(name);
 }
 API void __cudaRegisterVar(void **, char *host, char *, const char *name, int, size_t bytes, int, int) {
-    state().memory[host] = {host, bytes, std::string("@") + name, 'v'};
-    std::fprintf(log(), "V %s %zu\n", name, bytes);
+    write_variable(host, name, bytes);
 }
 API void __cudaRegisterManagedVar(void **, void **, char *, const char *, int, size_t, int, int) {}
 API void __cudaRegisterTexture(void **, const void *, const void **, const char *, int, int, int) {}
@@ -311,14 +139,7 @@ API cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, vo
     LOCKED;
     std::string from = launched_from.empty() ? callers() : launched_from;
     launched_from.clear();
-    const Kernel &kernel = state().kernels[function];
-    FILE *to = log();
-    std::fprintf(to, "L %s %s %u %u %u %u %u %u %zu", from.c_str(), kernel.name.empty() ? "?" : kernel.name.c_str(), grid.x,
-                 grid.y, grid.z, block.x, block.y, block.z, shared);
-    for (size_t at = 0; arguments && at < kernel.parameters.size(); ++at) {
-        std::fprintf(to, " %s", argument(kernel.parameters[at], arguments[at]).c_str());
-    }
-    std::fprintf(to, "\n");
+    write_launch(from, state().kernels[function], grid, block, arguments, shared);
     uint64_t threads = uint64_t{block.x} * block.y * block.z;
     if (!threads || threads > 1024 || block.z > 64 || !grid.x || !grid.y || !grid.z || grid.y > 65535 || grid.z > 65535) {
         return fail(cudaErrorInvalidConfiguration);
@@ -495,8 +316,8 @@ API cudaError_t cudaBindTexture(size_t *offset, const textureReference *, const 
     return cudaSuccess;
 }
 API cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) { return {x, y, z, w, kind}; }
-API cudaError_t cudaGetLastError() { cudaError_t last = state().last; state().last = cudaSuccess; return last; }
-API cudaError_t cudaPeekAtLastError() { return state().last; }
+API cudaError_t cudaGetLastError() { cudaError_t last = device().last; device().last = cudaSuccess; return last; }
+API cudaError_t cudaPeekAtLastError() { return device().last; }
 API const char *cudaGetErrorString(cudaError_t error) { return error ? "an error" : "no error"; }
 API const char *cudaGetErrorName(cudaError_t error) { return error ? "cudaErrorOfSomeKind" : "cudaSuccess"; }
 

@@ -2,7 +2,7 @@
 
 use super::log::{Address, Argument, Call};
 use super::run::Run;
-use cudalint_replay::facts::{Amount, CopyKind, EventKind, MemorySpace, Origin, Pointer};
+use cudalint_replay::facts::{Amount, CopyKind, EventKind, MemorySpace, Origin, Pointer, Site};
 use std::fmt;
 
 /// One event beside one call.
@@ -48,8 +48,11 @@ impl<'a> Check<'a> {
                     }
                     _ => self.note("kind of call", true),
                 }
-                self.pointer("destination", &destination.pointer, *to);
-                self.pointer("source", &source.pointer, *from);
+                // Where nothing is copied it does not matter from where.
+                if !matches!(call, Call::Copy { bytes: 0, .. }) {
+                    self.pointer("destination", &destination.pointer, *to);
+                    self.pointer("source", &source.pointer, *from);
+                }
                 let number = match kind {
                     CopyKind::HostToHost => Some(0),
                     CopyKind::HostToDevice => Some(1),
@@ -68,7 +71,7 @@ impl<'a> Check<'a> {
                 self.amount("value", value, *ran);
                 self.amount("bytes", bytes, *many);
             }
-            (EventKind::Launch(launch), Call::Launch { grid, block, shared, arguments }) => {
+            (EventKind::Launch(launch), Call::Launch { grid, block, shared, arguments, .. }) => {
                 for axis in 0..3 {
                     self.amount("grid", &launch.grid.axes[axis], grid[axis]);
                     self.amount("block", &launch.block.axes[axis], block[axis]);
@@ -132,12 +135,21 @@ impl<'a> Check<'a> {
                 self.amount(what, offset, at);
             }
             (Pointer::Into { buffer, .. }, ran) => {
-                self.note(what, buffer.space != MemorySpace::Host || ran == Address::Null);
+                // Of no bytes CUDA gives a null pointer.
+                let is_empty = ran == Address::Null && self.made_nothing(buffer.site);
+                self.note(what, !is_empty && (buffer.space != MemorySpace::Host || ran == Address::Null));
             }
             (Pointer::Null, ran) => self.note(what, ran != Address::Null),
             (Pointer::Uninitialized { .. }, ran) => self.note(what, matches!(ran, Address::Into(..))),
             (Pointer::Somewhere { .. } | Pointer::Unknown, _) => self.unknown += 1,
         }
+    }
+
+    /// Whether an allocation of no bytes ran at a place.
+    fn made_nothing(&self, site: Site) -> bool {
+        let held = (self.run.place)(site);
+        let empty = self.run.log.allocations.iter().filter(|(_, bytes)| *bytes == 0);
+        held.is_some_and(|held| empty.clone().any(|(ran, _)| self.run.is_near(*ran, held)))
     }
 
     pub fn note(&mut self, what: &str, differs: bool) {

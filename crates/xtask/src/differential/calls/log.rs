@@ -49,12 +49,39 @@ pub enum Argument {
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Call {
-    Allocate { number: usize, bytes: i64, space: char },
+    Allocate {
+        number: usize,
+        bytes: i64,
+        space: char,
+    },
     Free(Address),
-    Copy { to: Address, from: Address, bytes: i64, kind: i64 },
-    Rows { to: Address, from: Address, width: i64, height: i64, pitches: [i64; 2], kind: i64 },
-    Set { to: Address, value: i64, bytes: i64 },
-    Launch { grid: [i64; 3], block: [i64; 3], shared: i64, arguments: Vec<Argument> },
+    Copy {
+        to: Address,
+        from: Address,
+        bytes: i64,
+        kind: i64,
+    },
+    Rows {
+        to: Address,
+        from: Address,
+        width: i64,
+        height: i64,
+        pitches: [i64; 2],
+        kind: i64,
+    },
+    Set {
+        to: Address,
+        value: i64,
+        bytes: i64,
+    },
+    /// `kernel` is its name as the compiler spells it, or as it is written.
+    Launch {
+        kernel: String,
+        grid: [i64; 3],
+        block: [i64; 3],
+        shared: i64,
+        arguments: Vec<Argument>,
+    },
 }
 
 /// A call, its number among the log's lines, and the places of the calls that led to it, innermost first, as far as the log has them.
@@ -115,6 +142,7 @@ fn call(words: &[&str]) -> Option<Call> {
             kind: number(8)?,
         },
         "L" => Call::Launch {
+            kernel: (*words.get(2)?).to_owned(),
             grid: [number(3)?, number(4)?, number(5)?],
             block: [number(6)?, number(7)?, number(8)?],
             shared: number(9)?,

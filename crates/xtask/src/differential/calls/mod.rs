@@ -83,9 +83,20 @@ fn calls_at<'a>(run: &Run<'a>, events: &BTreeSet<Place>, at: Place, event: &Even
         .filter(|step| step.kind == StepKind::Call)
         .filter_map(|step| (run.place)(step.site))
         .collect();
+    let here = here.iter().filter(|it| is_kernel_of(event, &it.call));
     let is_on = |it: &&Logged| way.iter().all(|step| it.from.iter().any(|ran| run.is_near(*ran, *step)));
-    let calls: Vec<&Logged> = here.iter().filter(is_on).collect();
-    if calls.is_empty() { here.iter().collect() } else { calls }
+    let calls: Vec<&Logged> = here.clone().filter(is_on).collect();
+    // Some logs have the place of the call alone.
+    let is_plain = here.clone().all(|it| it.from.len() <= 1);
+    if calls.is_empty() && is_plain { here.collect() } else { calls }
+}
+
+/// Whether a call may launch an event's kernel, by the name that the compiler gave that: templates of headers launch others at the
+/// lines that call them.
+fn is_kernel_of(event: &Event, call: &Call) -> bool {
+    let (EventKind::Launch(launch), Call::Launch { kernel, .. }) = (&event.kind, call) else { return true };
+    let plain = launch.kernel_name.split('<').next().unwrap_or("").rsplit("::").next().unwrap_or("").trim();
+    launch.kernel.is_none() || !kernel.starts_with("_Z") || kernel.contains(&format!("{}{plain}", plain.len()))
 }
 
 /// Compares.
