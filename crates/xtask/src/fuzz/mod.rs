@@ -36,6 +36,10 @@ pub fn run(plan: &Plan) -> Result<(), String> {
     let mut total = Tally::default();
     println!("target            executions  core-hours  behaviours  failures  slowest");
     for (place, target) in plan.targets.iter().enumerate() {
+        if !target.has_own_seeds() && !seeds.iter().any(|path| target.wants(path)) {
+            println!("{:<16} no file to change: none of the folders has one of this kind", format!("{target:?}"));
+            continue;
+        }
         let time = Duration::from_secs(plan.minutes * 60) * target.share() / shares.max(1);
         let before = seconds_of_children();
         let tallies: Vec<Result<Tally, String>> = std::thread::scope(|scope| {

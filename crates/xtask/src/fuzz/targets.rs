@@ -85,6 +85,11 @@ impl Target {
         }
     }
 
+    /// Whether there are inputs to change in a folder without a file of this kind.
+    pub const fn has_own_seeds(self) -> bool {
+        !matches!(self, Self::Python | Self::Notebook | Self::Markdown | Self::Report)
+    }
+
     /// Seeds of our own, where other people's folders hold none or few.
     pub fn own_seeds(self, engine: &Engine, work: &Path) -> Vec<Vec<u8>> {
         match self {
