@@ -72,3 +72,48 @@ void run(float *p) {
 ";
     assert_eq!(of("launch-exceeds-device-limit", text).len(), 1);
 }
+
+/// A function for both sides is on the host what the host's pass of the compiler reads.
+#[test]
+fn each_side_has_its_branch_of_a_function_for_both() {
+    let text = |first: &str, second: &str| {
+        format!(
+            "#include <cuda_runtime.h>
+struct Number {{ unsigned limb[2]; }};
+__constant__ const Number ON_DEVICE = {{{{1, 2}}}};
+__host__ __device__ const Number &modulus() {{
+#if defined(__CUDA_ARCH__) && BITS == 64
+    return ON_DEVICE;
+#elif defined(__CUDA_ARCH__)
+    {first}
+#else
+    static const Number on_host = {{{{1, 2}}}};
+    {second}
+#endif
+}}
+__host__ __device__ int compare(const Number &a, const Number &b) {{
+    for (int i = 1; i >= 0; i--) if (a.limb[i] > b.limb[i]) return 1;
+    return 0;
+}}
+__global__ void kernel(int *to) {{
+    __shared__ int s[32];
+    Number a = {{{{1, 1}}}};
+    s[threadIdx.x] = compare(a, modulus());
+    __syncthreads();
+    to[threadIdx.x] = s[31 - threadIdx.x];
+}}
+int main() {{
+    int *d;
+    if (cudaMalloc(&d, 128) != cudaSuccess) return 1;
+    kernel<<<1, 32>>>(d);
+    Number own = {{{{3, 4}}}};
+    return compare(own, modulus());
+}}
+"
+        )
+    };
+    let right = text("return ON_DEVICE;", "return on_host;");
+    assert!(of("wrong-address-space", &right).is_empty(), "{right}");
+    let wrong = text("return ON_DEVICE;", "return ON_DEVICE;");
+    assert_eq!(of("wrong-address-space", &wrong).len(), 1, "{wrong}");
+}

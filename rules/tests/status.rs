@@ -57,3 +57,25 @@ fn callers_check_behind_aliases() {
         }
     }
 }
+
+/// A helper's statuses are in the last error, which its callers look at: a constructor's, a method's, a function's.
+#[test]
+fn callers_look_at_what_a_helper_drops() {
+    let text = |first: &str, second: &str| {
+        format!(
+            "#include <cuda_runtime.h>\n#include <cstdlib>\n\
+             static void check() {{ cudaDeviceSynchronize(); if (cudaGetLastError() != cudaSuccess) exit(1); }}\n\
+             struct Timer {{ cudaEvent_t a; Timer() {{ cudaEventCreate(&a); }} void start() {{ cudaEventRecord(a); }} }};\n\
+             void reserve(void *&p) {{ cudaMalloc(&p, 64); }}\n\
+             int first() {{ void *p; Timer t; t.start(); reserve(p); {first} return 0; }}\n\
+             int second() {{ void *p; Timer t; t.start(); reserve(p); {second} return 0; }}\n"
+        )
+    };
+    let dropped = |text: &str| {
+        let mut all = told(&[("a.cu", text)]);
+        all.retain(|rule| *rule == "unchecked-api-call");
+        all.len()
+    };
+    assert_eq!(dropped(&text("check();", "check();")), 0);
+    assert_eq!(dropped(&text("check();", "")), 3);
+}

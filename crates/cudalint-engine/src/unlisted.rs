@@ -100,19 +100,22 @@ pub(crate) fn unlisted(
     // Beside a program that is built by hand, other files may be.
     let by_hand: FxHashSet<&str> =
         sources.iter().filter(|at| !is_listed[**at] && files[**at].starts()).map(|at| files[*at].folder()).collect();
+    // A header that no file of a program includes is in no build, however its sources are listed.
+    let is_program = files.iter().any(|file| file.is_compiled() && file.starts());
     let has_build = |file: &File<'_>| builds.iter().any(|build| real(file).starts_with(build.folder()));
     let spelled: FxHashSet<&str> = texts.iter().flat_map(|text| file_names(&text.text)).collect();
     // Files that nothing but sources of the program names; who these are is asked below.
     let may_be_idle = |at: &usize| {
         let file = &files[*at];
         let by_kind = if file.is_compiled() {
-            tells && !is_covered[*at] && !file.starts() && !by_hand.contains(file.folder())
+            tells && has_build(file) && !is_covered[*at] && !file.starts() && !by_hand.contains(file.folder())
         } else {
-            tells && !library && !file.path.split('/').any(|folder| folder == "include")
+            (is_program || tells && has_build(file))
+                && !library
+                && !file.path.split('/').any(|folder| folder == "include")
         };
         by_kind
             && !is_listed[*at]
-            && has_build(file)
             && !file.module.nvrtc
             && !spelled.contains(file.name())
             && !scripted.name(file.stem())

@@ -19,6 +19,7 @@ impl Context<'_> {
         let Some(expr) = self.expr(id) else { return Ty::Unknown };
         match expr {
             Expr::Int { bytes, signed, .. } => Ty::Int { bytes: *bytes, signed: *signed },
+            Expr::OnDevice => Ty::Int { bytes: 1, signed: false },
             Expr::Float { bytes, .. } => Ty::Float { bytes: *bytes },
             Expr::Str(text) => Ty::Array(Arc::new(Ty::Int { bytes: 1, signed: true }), (text.len() as i64 + 1).into()),
             Expr::Null => Ty::pointer_to(Ty::Void),

@@ -13,6 +13,7 @@ pub fn operands(expr: &Expr, mut visit: impl FnMut(ExprId)) {
         | Expr::Null
         | Expr::Local(_)
         | Expr::This
+        | Expr::OnDevice
         | Expr::SizeOfType(_)
         | Expr::Lambda { .. }
         | Expr::Statements(_)

@@ -159,7 +159,9 @@ fn code_that_never_runs() {
         ("#include <cstdlib>", "exit(1); cudaMalloc(p, 4);"),
         ("", "return; cudaMalloc(p, 4);"),
     ] {
-        assert_eq!(lines(head, body), ["4 possible"], "{head} {body}");
+        // What no path of the function leads to is not told at all.
+        let told = lines(head, body);
+        assert!(told.iter().all(|line| line == "4 possible"), "{head} {body}: {told:?}");
     }
     for (head, body) in [
         ("", "if (1) { cudaMalloc(p, 4); }"),
@@ -224,4 +226,19 @@ fn kernels_of_scripts_that_are_launched_where_nothing_runs() {
     assert_eq!(sure(&at_lines(&module, "shared-memory-race", "a.py")), 1);
     let script = format!("{module}\n\n# kernel[1, 64](out)\n");
     assert_eq!(sure(&at_lines(&script, "shared-memory-race", "a.py")), 0);
+}
+
+#[test]
+fn headers_that_no_file_includes() {
+    let header = "#include <cuda_runtime.h>\ninline void part(void **p) { cudaMalloc(p, 4); }\ninline void more(void **p) { part(p); }\n";
+    let all = |build, more: &[(&str, &str)]| {
+        let mut all = told(&project(build, &[&[("part.h", header)], more].concat()));
+        all.retain(|name| name.starts_with("part"));
+        all
+    };
+    let use_of_it = "#include \"part.h\"\nint main() { void *p; more(&p); return 0; }\n";
+    let none = ("notes.txt", "");
+    assert_eq!(all(none, &[]), ["part?"]);
+    assert_eq!(all(none, &[("use.cu", use_of_it)]), ["part"]);
+    assert_eq!(all(none, &[("README.md", "Write `#include \"part.h\"`.\n")]), ["part"]);
 }

@@ -27,6 +27,10 @@ impl<'p> Lowerer<'p> {
                 let id = self.int(*value, code::Ty::Bool, site);
                 self.computed(id, Ty::Bool, site)
             }
+            ir::Expr::OnDevice => {
+                let id = self.int(1, code::Ty::Bool, site);
+                self.computed(id, Ty::Bool, site)
+            }
             ir::Expr::Int { value, bytes, signed } => {
                 let id = self.int(*value, code::Ty::Int { bytes: *bytes, signed: *signed }, site);
                 self.computed(id, Ty::Int { bytes: *bytes, signed: *signed }, site)

@@ -115,17 +115,17 @@ impl Lowerer<'_> {
 }
 
 /// The place that a branch's condition is asked at.
-fn place(s: Src<'_>, branch: Node<'_>) -> u32 {
+pub(super) fn place(s: Src<'_>, branch: Node<'_>) -> u32 {
     if s.is_file() { branch.start_byte() as u32 } else { u32::MAX }
 }
 
 /// The branches of a group, in order.
-fn branches(group: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+pub(super) fn branches(group: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     std::iter::successors(Some(group), |node| field(*node, Field::Alternative))
 }
 
 /// Whether the branches of a group are whole statements that declare nothing for those behind the outermost group.
-fn is_plain(s: Src<'_>, outer: Node<'_>, group: Node<'_>, depth: u32) -> bool {
+pub(super) fn is_plain(s: Src<'_>, outer: Node<'_>, group: Node<'_>, depth: u32) -> bool {
     let is_whole = |node: &Node<'_>| match cuda_kind(*node) {
         CudaKind::ExpressionStatement
         | CudaKind::CompoundStatement

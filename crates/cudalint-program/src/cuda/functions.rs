@@ -41,7 +41,8 @@ impl Lowerer<'_> {
         let may_be_hosts = storage.is_open && !storage.space.device && !storage.space.global;
         let device_only = (storage.space.device || storage.space.global) && !storage.space.host;
         let frame = Frame::new(id, name, false, storage.is_host_only());
-        self.frames.push(Frame { device_only, may_be_hosts, ..frame });
+        let both_sides = storage.space.device && storage.space.host;
+        self.frames.push(Frame { device_only, both_sides, may_be_hosts, ..frame });
         let depth = self.depth;
 
         let template_params = self.template_params(s, templates);

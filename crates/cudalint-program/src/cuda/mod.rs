@@ -29,6 +29,7 @@ mod preprocessor;
 mod records;
 mod repairs;
 mod scopes;
+mod sides;
 mod source;
 mod state;
 mod statements;

@@ -90,7 +90,7 @@ impl Lowerer<'_> {
             for child in out {
                 if !is_group(child) || kept.contains(&child.id()) {
                     next.push(child);
-                } else if keep && self.is_contested(s, child) {
+                } else if keep && (self.is_contested(s, child) || self.is_by_side(s, child)) {
                     kept.push(child.id());
                     next.push(child);
                 } else {

@@ -335,6 +335,8 @@ pub(crate) struct Frame {
     pub host_only: bool,
     /// Whether it surely runs on the device alone.
     pub device_only: bool,
+    /// Whether it is written for both sides.
+    pub both_sides: bool,
     /// Whether a macro in front of the function may stand for any word: it may be the host's, the device's or both.
     pub may_be_hosts: bool,
     pub locals: TiVec<LocalId, Variable>,
@@ -353,6 +355,7 @@ impl Frame {
             is_lambda,
             host_only,
             device_only: false,
+            both_sides: false,
             may_be_hosts: false,
             locals: TiVec::new(),
             captures: Vec::new(),

@@ -115,6 +115,9 @@ impl Lowerer<'_> {
                 let body = self.body_of_case(s, node);
                 self.emit(s, node, Stmt::Unknown { exprs: Vec::new(), blocks: vec![body] }, out);
             }
+            CudaKind::PreprocIf | CudaKind::PreprocIfdef if self.is_by_side(s, node) => {
+                self.group_by_side(s, node, out)
+            }
             CudaKind::PreprocIf | CudaKind::PreprocIfdef => self.contested_group(s, node, out),
             CudaKind::Error => self.damaged_statement(s, node, out),
             CudaKind::NamespaceAliasDefinition => self.namespace_alias(s, node),

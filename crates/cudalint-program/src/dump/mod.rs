@@ -337,6 +337,7 @@ impl<'m> Dump<'m> {
                 _ => format!("{value}{}{}", if *signed { "i" } else { "u" }, u32::from(*bytes) * 8),
             },
             Expr::Float { value, bytes } => format!("{value:?}f{}", u32::from(*bytes) * 8),
+            Expr::OnDevice => "on_device".to_owned(),
             Expr::Str(text) => format!("{text:?}"),
             Expr::Null => "null".to_owned(),
             Expr::Local(local) => match self.function.and_then(|function| function.locals.get(*local)) {

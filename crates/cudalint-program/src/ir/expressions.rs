@@ -102,6 +102,8 @@ pub enum Expr {
     Throw(Option<ExprId>),
     /// Expressions that only Python has.
     Python(Box<PythonExpr>),
+    /// Whether the device's pass of the compiler reads this: what `#ifdef __CUDA_ARCH__` asks in a function for both sides.
+    OnDevice,
     /// Not understood; the children are still evaluated.
     Unknown(Vec<ExprId>),
 }

@@ -27,6 +27,7 @@ impl Builder<'_> {
             | Expr::Str(_)
             | Expr::Null
             | Expr::This
+            | Expr::OnDevice
             | Expr::SizeOfType(_)
             | Expr::SizeOfExpr(_) => {}
             Expr::Name { path, .. } => {
@@ -206,8 +207,11 @@ impl Builder<'_> {
                         (Callee::Api(api), name)
                     }
                     Some(_) => (Callee::Named { name: Name::from("printf"), scope: None }, name),
-                    None if known::throws_errors(path.segments.first().map_or("", Name::as_str)) => {
-                        self.push(Action::Hidden);
+                    None if path.segments.first().is_some_and(|first| known::is_of_thrust(first)) => {
+                        let whole: Vec<&str> = path.segments.iter().map(Name::as_str).collect();
+                        if known::throws_errors(&whole.join("::")) {
+                            self.push(Action::Hidden);
+                        }
                         (Callee::Named { name: name.clone(), scope: Some(Name::from(known::STANDARD)) }, name)
                     }
                     None => {

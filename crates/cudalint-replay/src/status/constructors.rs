@@ -135,6 +135,7 @@ impl Builder<'_> {
     pub(super) fn constant(&self, condition: ExprId) -> Option<bool> {
         match self.module.exprs.get(condition).map(|node| &node.kind)? {
             Expr::Int { value, .. } => Some(*value != 0),
+            Expr::OnDevice => Some(false),
             Expr::Unary(_, inner) => {
                 let plain = matches!(
                     self.module.exprs.get(*inner).map(|node| &node.kind),

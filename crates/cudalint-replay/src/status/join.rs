@@ -293,7 +293,8 @@ impl<'a> Join<'a> {
             return fixed;
         }
         let bits = self.targets[index][call].iter().fold(0, |bits, target| bits | self.effects[*target as usize]);
-        let next = if bits & LAST != 0 { NEXT } else { 0 };
+        // What a callee calls out of sight is not known to look next.
+        let next = if bits & SEEN_LAST != 0 { NEXT } else { 0 };
         Effect::Sets { bits: bits & OF_CALLEES | next, ends_next: bits & LAUNCHES != 0 }
     }
 
@@ -338,7 +339,7 @@ impl<'a> Join<'a> {
             return Some(Effect::None);
         }
         // What is written like a macro and stands right behind a call may look at it.
-        let like_macro = matches!(site.callee, Callee::Named { .. }) && known::looks_like_macro(&site.name);
+        let like_macro = matches!(site.callee, Callee::Named { .. }) && known::may_be_checking_macro(&site.name);
         let given_status = |other: &CallSite| {
             matches!(other.callee, Callee::Api(_))
                 && matches!(other.fate, Fate::Argument { call: outer, .. } if outer as usize == call)
@@ -441,7 +442,7 @@ impl<'a> Join<'a> {
                 && self.targets[index][call].is_empty()
                 && self.fixed[index][call].is_some_and(|effect| effect != Effect::None)
                 && !known::sounds_like_check(&site.name)
-                && !known::looks_like_macro(&site.name)
+                && !known::may_be_checking_macro(&site.name)
         };
         let effect = |call: u32| {
             if is_unseen(call as usize) { Effect::None } else { self.effect(index, call as usize) }
@@ -472,7 +473,13 @@ impl<'a> Join<'a> {
             .max_by_key(|(span, _)| *span)
     }
 
-    /// What callers do after each function that launches, and each lambda, returns: on every one of its call sites.
+    /// Whether a function leaves something for its callers to look at: launches, or statuses that it drops.
+    fn leaves_work(&self, index: u32) -> bool {
+        let drops = |site: &CallSite| site.is_needed_call() && matches!(site.fate, Fate::Dropped | Fate::Stored(_));
+        self.effects[index as usize] & LAUNCHES != 0 || self.function(index as usize).flow.calls.iter().any(drops)
+    }
+
+    /// What callers do after each function that launches or drops a status, and each lambda, returns: on every one of its call sites.
     fn settle_exits(&self) -> Vec<After> {
         let handed_out: FxHashSet<&str> = self
             .surveys
@@ -482,20 +489,21 @@ impl<'a> Join<'a> {
             .map(Name::as_str)
             .collect();
         let loose = self.loose_calls();
+        let leaves_work: Vec<bool> = (0..self.functions.len() as u32).map(|index| self.leaves_work(index)).collect();
         let mut exits = vec![After::default(); self.functions.len()];
         for _ in 0..ROUNDS {
             let mut next: Vec<Option<After>> = vec![None; self.functions.len()];
             let mut maybe = vec![0; self.functions.len()];
             for (index, exit) in exits.iter().enumerate() {
-                let calls_launcher = self.open[index].iter().any(|call| {
+                let leaves_work = self.open[index].iter().any(|call| {
                     let targets = &self.targets[index][*call as usize];
-                    targets.iter().any(|target| self.effects[*target as usize] & LAUNCHES != 0)
+                    targets.iter().any(|target| leaves_work[*target as usize])
                 });
                 // A lambda is a part of the function around it: what comes after its call there comes after its own calls.
                 let calls = &self.function(index).flow.calls;
                 let is_lambda = |call: u32| matches!(calls[call as usize].callee, Callee::Lambda(_));
                 let followed: Vec<u32> =
-                    self.open[index].iter().copied().filter(|call| calls_launcher || is_lambda(*call)).collect();
+                    self.open[index].iter().copied().filter(|call| leaves_work || is_lambda(*call)).collect();
                 let loose = loose.get(&index).map_or(&[][..], Vec::as_slice);
                 if followed.is_empty() && loose.is_empty() {
                     continue;

@@ -70,6 +70,14 @@ pub fn looks_like_macro(name: &str) -> bool {
     name.len() > 1 && !name.contains(|letter: char| letter.is_ascii_lowercase())
 }
 
+/// Whether what has a name may be a macro that looks at errors: written as macros are, and not named after messages.
+pub fn may_be_checking_macro(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    looks_like_macro(name)
+        && (sounds_like_check(name) || !says(&["log", "print", "debug", "dbg", "trace", "info", "warn", "msg"]))
+}
+
 /// Whether the name of a function out of sight says that it looks at errors.
 pub fn sounds_like_check(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
@@ -93,12 +101,39 @@ pub fn sounds_like_last_error(name: &str) -> bool {
         || ["CUERR", "CubDebug", "CubDebugExit"].contains(&name)
 }
 
-/// Namespaces of libraries whose functions throw what the runtime reports, and look at the last error.
-const THROWING: [&str; 1] = ["thrust"];
+/// Whether a namespace is that of Thrust, whose algorithms and vectors look at the last error and throw what the runtime reports.
+pub fn is_of_thrust(namespace: &str) -> bool {
+    namespace == "thrust"
+}
 
-/// Whether a path leads into a library whose functions and classes look at the last error and throw.
+/// Whether a path leads to a function or class of Thrust that looks at the last error: not to what works on the host alone.
 pub fn throws_errors(path: &str) -> bool {
-    path.split("::").next().is_some_and(|first| THROWING.contains(&first))
+    const ON_HOST: [&str; 20] = [
+        "raw_pointer_cast",
+        "device_pointer_cast",
+        "raw_reference_cast",
+        "device_ptr",
+        "device_reference",
+        "host_vector",
+        "min",
+        "max",
+        "swap",
+        "complex",
+        "pair",
+        "make_pair",
+        "tuple",
+        "make_tuple",
+        "get",
+        "tie",
+        "host",
+        "device",
+        "distance",
+        "advance",
+    ];
+    // Template arguments name other things.
+    let path = path.split('<').next().unwrap_or("");
+    let (first, last) = (path.split("::").next(), path.rsplit("::").next().unwrap_or("").trim());
+    first.is_some_and(is_of_thrust) && !ON_HOST.contains(&last) && !last.ends_with("_iterator")
 }
 
 /// Whether the name of a class out of sight says that its objects may look at errors.

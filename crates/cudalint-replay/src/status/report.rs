@@ -17,9 +17,10 @@ impl Join<'_> {
         function.returns_status && plain && !function.damaged && self.handed_on(index).next().is_some()
     }
 
-    /// Whether all that a function hands on are statuses of calls such as `cudaFree`.
+    /// Whether all that a function hands on are statuses of calls such as `cudaFree`. The last error is gone once it was read: who drops
+    /// that drops it for good.
     fn hands_on_quiet(&self, index: usize) -> bool {
-        self.handed_on(index).all(|api| api.is_quiet())
+        self.handed_on(index).all(|api| api.is_quiet() && !api.is_last_error())
     }
 
     /// The calls whose status a function hands on without a look at it.

@@ -87,6 +87,7 @@ impl<'p> Walker<'p> {
                 Val::typed(Quantity::Known(*value), *bytes, *signed),
                 Ty::Int { bytes: *bytes, signed: *signed },
             ),
+            Expr::OnDevice => Out::new(Val::typed(Quantity::Known(0), 1, false), Ty::Int { bytes: 1, signed: false }),
             Expr::Float { value, bytes } => Out::new(Val::from(Kind::Float(*value)), Ty::Float { bytes: *bytes }),
             Expr::Str(text) => {
                 if self.recording.open > 0 {

@@ -77,7 +77,7 @@ impl Walker<'_> {
         let module = self.project.module(module_id);
         let Some(node) = module.exprs.get(expr) else { return };
         match &node.kind {
-            Expr::Int { .. } | Expr::Float { .. } => {}
+            Expr::Int { .. } | Expr::Float { .. } | Expr::OnDevice => {}
             Expr::SizeOfType(_) | Expr::SizeOfExpr(_) => {
                 let text = self.project.text(module_id, node.span).to_owned();
                 let (value, pointer) = self.size_in(frame, expr);
