@@ -229,7 +229,7 @@ fn kernels_of_scripts_that_are_launched_where_nothing_runs() {
 }
 
 #[test]
-fn headers_that_no_file_includes() {
+fn headers_beside_a_program_whose_build_lists_nothing() {
     let header = "#include <cuda_runtime.h>\ninline void part(void **p) { cudaMalloc(p, 4); }\ninline void more(void **p) { part(p); }\n";
     let all = |build, more: &[(&str, &str)]| {
         let mut all = told(&project(build, &[&[("part.h", header)], more].concat()));

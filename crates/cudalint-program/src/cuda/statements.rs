@@ -116,7 +116,7 @@ impl Lowerer<'_> {
                 self.emit(s, node, Stmt::Unknown { exprs: Vec::new(), blocks: vec![body] }, out);
             }
             CudaKind::PreprocIf | CudaKind::PreprocIfdef if self.is_by_side(s, node) => {
-                self.group_by_side(s, node, out)
+                self.group_by_side(s, node, out);
             }
             CudaKind::PreprocIf | CudaKind::PreprocIfdef => self.contested_group(s, node, out),
             CudaKind::Error => self.damaged_statement(s, node, out),
