@@ -4,7 +4,8 @@ use crate::runs::parts::{self, label, other_thread, text, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding, Shows};
-use cudalint_replay::runs::report::EventKind;
+use cudalint_replay::runs::Basis;
+use cudalint_replay::runs::report::{DoubtKind, EventKind};
 
 /// The rule.
 pub static RULE: Rule = rule!("barrier-in-divergent-branch", Correctness, Synccheck)
@@ -36,7 +37,9 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         finding.related.push(label(context, *goes_on, message));
     }
     // Since `sm_70` a barrier does not wait for threads that are done: where nobody misses what they would have done, all is well.
-    if goes_on.is_none() && !missed {
+    // Nor is anything wrong where a block that cudalint has made up would be parted, but perhaps none that is launched.
+    let parted = shown.event.doubt.as_ref().is_some_and(|doubt| doubt.kind == DoubtKind::BlockParted);
+    if goes_on.is_none() && (!missed || parted && run.basis == Basis::GuessedBlock) {
         parts::only_possible(&mut finding);
     } else if goes_on.is_none() && shown.event.doubt.is_none() && run.assumptions.is_none() {
         let guide =

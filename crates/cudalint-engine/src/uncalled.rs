@@ -182,7 +182,7 @@ impl<'p> Uses<'p> {
         }
         let same = |other: &Function| other.name == function.name;
         if file.hides(function) {
-            return self.is_nowhere(&function.name, &same, Within::File(at), ask, calls);
+            return self.is_nowhere(&function.name, &same, Within::File(at), at, ask, calls);
         }
         let within = match file.of_program {
             true => Within::Program,
@@ -217,7 +217,7 @@ impl<'p> Uses<'p> {
             return false;
         }
         let unnamed = |name: &str, own: &dyn Fn(&Function) -> bool, is_function: bool| {
-            self.is_nowhere(name, own, within, ask, calls)
+            self.is_nowhere(name, own, within, at, ask, calls)
                 && ask.others.texts().is_some_and(|texts| {
                     !ask.others.spell(name)
                         || texts.iter().all(|text| match text.role {
@@ -282,6 +282,7 @@ impl<'p> Uses<'p> {
         name: &str,
         own: &dyn Fn(&Function) -> bool,
         within: Within,
+        home: usize,
         ask: &Ask<'_, 'p>,
         calls: u32,
     ) -> bool {
@@ -297,6 +298,10 @@ impl<'p> Uses<'p> {
             if file.declares(name, at) {
                 return !is_elsewhere;
             }
+            // A file that defines a function of this name itself means its own, and belongs to another program.
+            if index != home && self.means_its_own(index, name, ask.project) {
+                return true;
+            }
             let mut around = file.module.functions.iter().filter(|it| it.span.range().contains(&at)).peekable();
             around.peek().is_some()
                 && around.all(|other| {
@@ -304,6 +309,20 @@ impl<'p> Uses<'p> {
                         || other.body.is_some() && self.is_idle(index, other, ask, calls)
                 })
         })
+    }
+
+    /// Whether a source file defines a free function of a name, and neither it nor what it includes tells of another one.
+    fn means_its_own(&self, index: usize, name: &str, project: &Project) -> bool {
+        let Some(file) = self.files.get(index).filter(|file| file.compiled) else { return false };
+        let named = |file: &'_ File<'p>| {
+            let named = file.module.functions.iter().filter(|other| other.name == *name);
+            named.map(|other| other.body.is_some() && other.role == FunctionRole::Free).collect::<Vec<_>>()
+        };
+        let own = named(file);
+        let mut included = project.includes().reach(index as u32).included.iter();
+        !own.is_empty()
+            && own.iter().all(|defined| *defined)
+            && included.all(|other| self.files.get(*other as usize).is_some_and(|other| named(other).is_empty()))
     }
 
     /// Where the names of functions and classes stand in all files.

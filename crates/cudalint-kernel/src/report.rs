@@ -126,6 +126,8 @@ pub enum DoubtKind {
     TwoPass,
     /// One of them passes all conditions, and another one does not.
     NotAllPass,
+    /// The same, and their numbers decide who passes: all below a limit that nobody knows.
+    BlockParted,
 }
 
 /// An object in memory.
@@ -262,7 +264,8 @@ pub enum EventKind {
         /// Whether both are of one warp.
         same_warp: bool,
         /// Whether somebody misses the absent ones: they live on, or others read shared memory behind the barrier that nobody
-        /// has written. Where it is in doubt who is absent: whether the block touches shared memory behind it, or waits again.
+        /// has written. Where it is in doubt who is absent: whether the whole block waits again behind it, or one that waits reads
+        /// what those that can be absent with it were to store.
         missed: bool,
     },
     /// Some threads leave the kernel although others of their block wait at a later barrier: legal since `sm_70`.

@@ -257,11 +257,11 @@ fn add_doubt(context: &ModuleContext<'_>, run: &KernelRun, doubt: &Doubt, assume
     let of_launch = if run.basis == Basis::GuessedBlock { assumed.as_mut_slice() } else { &mut [] };
     match (of_launch, doubt.kind) {
         ([launch], DoubtKind::TwoPass) => *launch = format!("{launch}, and two of the threads get past {all}"),
-        ([launch], DoubtKind::NotAllPass) => {
+        ([launch], DoubtKind::NotAllPass | DoubtKind::BlockParted) => {
             *launch = format!("{launch}, some of which get past {all}, and others not");
         }
         (_, DoubtKind::TwoPass) => assumed.push(format!("two threads of a block get past {all}")),
-        (_, DoubtKind::NotAllPass) => {
+        (_, DoubtKind::NotAllPass | DoubtKind::BlockParted) => {
             assumed.push(format!("some threads of a block get past {all}, and others do not"));
         }
     }

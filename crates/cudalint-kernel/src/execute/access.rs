@@ -242,6 +242,9 @@ impl Machine<'_> {
             if self.stopped {
                 return unknown_of(touch.ty);
             }
+            if mask.maybe() > 0 {
+                self.meet_suffix(touch, index, address, mask);
+            }
         }
         let usage = &mut self.objects[index].usage;
         usage.read |= touch.kind != AccessKind::Write && touch.kind != AccessKind::UpdateWrite;

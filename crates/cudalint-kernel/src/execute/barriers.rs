@@ -164,9 +164,7 @@ impl Machine<'_> {
 
     /// An access to an object; tells whether lanes that missed a barrier touch shared memory.
     pub(super) fn shared_met(&mut self, index: usize, at: ExprId, mask: &Mask) {
-        let waits = !self.absences.is_empty() || self.doubts.missable;
-        if waits && self.objects.get(index).is_some_and(super::memory::Memory::is_shared) {
-            self.is_missed();
+        if !self.absences.is_empty() && self.objects.get(index).is_some_and(super::memory::Memory::is_shared) {
             self.meet_absent(self.code.expr(at).site, mask);
         }
     }

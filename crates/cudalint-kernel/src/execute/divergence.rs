@@ -88,11 +88,20 @@ impl Machine<'_> {
 
     /// The value of an expression that only computes with registers; `None` where it does more.
     pub(super) fn computed(&mut self, id: ExprId) -> Option<Val> {
+        self.computed_of(id, false)
+    }
+
+    /// The same, with the block's own number.
+    pub(super) fn computed_in_block(&mut self, id: ExprId) -> Option<Val> {
+        self.computed_of(id, true)
+    }
+
+    fn computed_of(&mut self, id: ExprId, in_block: bool) -> Option<Val> {
         let mut plain = true;
         walk(self.code, id, |expr| {
             plain &= match expr {
                 Expr::Read(place) => matches!(place, Place::Register { .. }),
-                Expr::Builtin(builtin) => !matches!(builtin, Builtin::BlockIdx(_)),
+                Expr::Builtin(builtin) => in_block || !matches!(builtin, Builtin::BlockIdx(_)),
                 Expr::Int(_)
                 | Expr::Float(_)
                 | Expr::Unary(..)

@@ -1,5 +1,6 @@
 //! What is remembered for threads that come by conditions which nobody knows, see `passing.rs`.
 
+use super::suffixes::Suffixes;
 use crate::code::{ExprId, FunctionId};
 use crate::readings::deciding::Flow;
 use crate::readings::passing::Asks;
@@ -17,6 +18,8 @@ pub(super) struct Doubts<'a> {
     pub(super) scoped: Vec<(Look, Access)>,
     /// Whether lanes of this block may have missed a barrier, and nothing has been seen yet for which that matters.
     pub(super) missable: bool,
+    /// Barriers that the last threads of this block may have missed.
+    pub(super) suffixes: Suffixes,
 }
 
 /// A read by several lanes at one place.
@@ -33,5 +36,6 @@ impl Doubts<'_> {
     pub(super) fn renew(&mut self) {
         self.looks.clear();
         self.missable = false;
+        self.suffixes.renew();
     }
 }

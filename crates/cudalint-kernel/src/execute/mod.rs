@@ -39,6 +39,7 @@ mod reporting;
 mod scan;
 mod shadow;
 mod state;
+mod suffixes;
 mod sweep;
 mod symbols;
 mod touch;

@@ -41,7 +41,7 @@ impl Machine<'_> {
     }
 
     /// The conditions that nobody knows and that lanes have come past, where these are all that is not known of who is here.
-    fn open_conditions(&self) -> Option<Vec<Open>> {
+    pub(super) fn open_conditions(&self) -> Option<Vec<Open>> {
         let mut found: Vec<Open> = Vec::new();
         let mut unguarded = 0;
         for Guard { divergence, open, .. } in &self.guards {
@@ -226,11 +226,12 @@ impl Machine<'_> {
             same_warp: waits / 32 == absent / 32,
             missed: false,
         };
-        self.in_doubt(DoubtKind::NotAllPass, &[parting], kind);
+        let doubt = if self.note_suffix(site, &conditions) { DoubtKind::BlockParted } else { DoubtKind::NotAllPass };
+        self.in_doubt(doubt, &[parting], kind);
         self.doubts.missable = true;
     }
 
-    /// Behind barriers that lanes may have missed the block goes on: to shared memory, or as a whole to another barrier.
+    /// Behind barriers that lanes may have missed the block comes to another one, as a whole: those that were away take it for theirs.
     pub(super) fn is_missed(&mut self) {
         if !std::mem::take(&mut self.doubts.missable) {
             return;

@@ -164,7 +164,11 @@ impl Lowerer<'_> {
             }
             _ if same || matches!(target, Ty::Array(..)) => self.address(out),
             _ => {
-                if let (Ty::Record(..), Ty::Record(..)) = (&out.ty, target) {
+                if let (Ty::Record(of, a), Ty::Record(to, b)) = (&out.ty, target) {
+                    // Of one template, whose arguments are not spelled alike: what may be changed is the object itself.
+                    if of == to && lent == Lent::Changeable {
+                        return self.address(out);
+                    }
                     return match self.offset_of_base(&out.ty, target) {
                         Some(offset) => {
                             let address = self.address(out);

@@ -74,6 +74,35 @@ pub(crate) fn is_made_of(flow: &Flow<'_>, function: FunctionId, value: ExprId, r
     found
 }
 
+/// Whether a value may differ between the threads of a block; `None` where that is not understood.
+pub(crate) fn is_own(flow: &Flow<'_>, function: FunctionId, value: ExprId) -> Option<bool> {
+    sources(flow, function, value).map(Sources::is_own)
+}
+
+/// Whether an expression has the same value wherever it is computed in a call of the function: what it reads of registers is stored
+/// once at most.
+pub(crate) fn is_settled(flow: &Flow<'_>, function: FunctionId, value: ExprId) -> bool {
+    let mut open = vec![value];
+    let mut seen = 0;
+    while let Some(id) = open.pop() {
+        seen += 1;
+        let kind = &flow.code.expr(id).kind;
+        let stored = match kind {
+            Expr::Read(Place::Register { variable, .. }) => flow.stored.get(&(function, *variable)).map_or(0, Vec::len),
+            _ => 0,
+        };
+        if seen > MOST_PARTS || stored > 1 {
+            return false;
+        }
+        kind.parts(&mut |part| {
+            if let Child::Expr(part) = part {
+                open.push(part);
+            }
+        });
+    }
+    true
+}
+
 const fn compares(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
 }

@@ -18,6 +18,8 @@ const MAX_CONSTANT_DEPTH: u32 = 8;
 const MAX_DEPTH: u32 = 400;
 /// Longest way from an address to the object that it leads into.
 const MAX_STEPS: u32 = 32;
+/// Most addresses of a kernel that are looked at where a pointer may have one of several.
+const MAX_ADDRESSES: u32 = 20_000;
 
 /// What a kernel's code says of itself, without a launch.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -94,6 +96,7 @@ pub fn summary(code: &Code) -> KernelSummary {
         dereferenced: FxHashMap::default(),
         returned: FxHashMap::default(),
         asked: Vec::new(),
+        left: MAX_ADDRESSES,
         incomplete: false,
     };
     summary.dereferenced =
@@ -125,6 +128,8 @@ struct Reader<'c, 's> {
     returned: FxHashMap<FunctionId, Option<Origin>>,
     /// Parameters of the kernel that the place which is read is behind an `if` of.
     asked: Vec<u32>,
+    /// How many more addresses are followed where there are several.
+    left: u32,
     incomplete: bool,
 }
 
@@ -451,10 +456,9 @@ impl<'c> Reader<'c, '_> {
                     return Some(Origin::Parameter(*variable));
                 }
                 let given = frame.given.get(*variable)?;
-                // One that moves on by itself is no way back.
-                given.iter().take(4).find_map(|value| self.origin(frame, *value, steps + 4))
+                self.one_of(frame, &given[..given.len().min(4)], steps + 4)
             }
-            Expr::Select(_, a, b) => self.origin(frame, *a, steps).or_else(|| self.origin(frame, *b, steps)),
+            Expr::Select(_, a, b) => self.one_of(frame, &[*a, *b], steps),
             Expr::Sequence(all) => self.origin(frame, *all.last()?, steps),
             Expr::Statements(_, value) => self.origin(frame, (*value)?, steps),
             Expr::Call(callee, arguments) => match self.returned(*callee, frame.calls)? {
@@ -463,6 +467,29 @@ impl<'c> Reader<'c, '_> {
             },
             _ => None,
         }
+    }
+
+    /// Where one of several addresses leads: to dynamic shared memory only where all that lead anywhere do, since which of them is used
+    /// may hang on whether the launch gives such memory.
+    fn one_of(&mut self, frame: &Frame<'c>, addresses: &[ExprId], steps: u32) -> Option<Origin> {
+        let mut found = None;
+        let mut elsewhere = false;
+        for address in addresses {
+            let Some(left) = self.left.checked_sub(1) else { return None };
+            self.left = left;
+            let origin = self.origin(frame, *address, steps);
+            elsewhere |= match origin {
+                None => frame.source.integer(*address).is_none(),
+                Some(_) => found.is_some_and(|other| Some(other) != origin),
+            };
+            found = found.or(origin);
+            match found {
+                Some(Origin::Parameter(_)) => return found,
+                Some(Origin::Dynamic(_)) if elsewhere => return None,
+                _ => {}
+            }
+        }
+        found
     }
 
     /// Where what a function returns leads.

@@ -48,7 +48,7 @@ impl Executed<'_> {
         given.filter(|(_, buffer)| once(*buffer) && unread(*buffer)).collect()
     }
 
-    /// Whether all that an event changes is in memory that nobody looks at.
+    /// Whether all that an event changes is in memory that nobody looks at, or in no memory.
     pub fn fills_sinks(&self, event: &Event, sinks: &[(usize, usize)]) -> bool {
         let (reads, written) = match &event.kind {
             EventKind::Race { object, first, second, .. } => {
@@ -66,7 +66,8 @@ impl Executed<'_> {
         let is_sink =
             |kind| matches!(kind, ObjectKind::Buffer(number) if sinks.iter().any(|(_, buffer)| *buffer == number));
         let parameters: Vec<usize> = sinks.iter().map(|(parameter, _)| *parameter).collect();
-        !sinks.is_empty()
+        // What is read may go into no memory at all.
+        (!sinks.is_empty() || written.is_none())
             && written.is_none_or(|object| is_sink(object.kind))
             && self.code.is_some_and(|code| sinks::only_fills(code, &reads, &parameters))
     }

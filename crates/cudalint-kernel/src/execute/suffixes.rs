@@ -1,0 +1,187 @@
+//! Barriers behind conditions that keep one end of a block away: `i < n`, where nobody knows `n`.
+//!
+//! Where such a condition parts a block is not known, but whom it can keep away is: threads whose numbers lie beyond those of all that
+//! come. They are missed where one that waits reads what was to be stored by one that can be away with it there, and by nobody else.
+
+use super::lanes::{MAYBE, Mask};
+use super::machine::Machine;
+use super::state::Open;
+use super::touch::Touch;
+use super::value::{KNOWN, Val, offset_of};
+use crate::code::{BinaryOp, Expr, ExprId, FunctionId, Ty};
+use crate::readings::passing;
+use crate::report::{DoubtKind, EventKind, Site};
+use rustc_hash::FxHashMap;
+
+/// Most places whose stores are remembered.
+const MOST_PLACES: usize = 8_192;
+/// Most threads that are remembered of a place.
+const MOST_WRITERS: usize = 4;
+/// Most barriers that are remembered.
+const MOST_BARRIERS: usize = 8;
+/// Most tests of a condition.
+const MOST_TESTS: usize = 16;
+
+/// What is known of the barriers of the running block that its last threads may miss.
+#[derive(Default)]
+pub(super) struct Suffixes {
+    barriers: Vec<Suffix>,
+    /// Threads that perhaps have stored at a place in shared memory: object and byte.
+    stored: FxHashMap<(usize, i64), Vec<usize>>,
+    /// Some of these are not remembered.
+    crowded: bool,
+}
+
+/// Such a barrier.
+struct Suffix {
+    barrier: Site,
+    conditions: Vec<(FunctionId, ExprId, bool)>,
+    /// Of each test the number of each thread: who is away has higher ones than all that come.
+    numbers: Vec<Vec<i64>>,
+}
+
+impl Suffixes {
+    /// For a new block.
+    pub(super) fn renew(&mut self) {
+        self.barriers.clear();
+        self.stored.clear();
+        self.crowded = false;
+    }
+}
+
+impl Machine<'_> {
+    /// Remembers a barrier behind conditions that part the block by the numbers of its threads. Tells whether they do.
+    pub(super) fn note_suffix(&mut self, barrier: Site, conditions: &[Open]) -> bool {
+        let Some(numbers) = self.numbers_of(conditions) else { return false };
+        let suffixes = &mut self.doubts.suffixes;
+        if suffixes.barriers.len() < MOST_BARRIERS && suffixes.barriers.iter().all(|known| known.barrier != barrier) {
+            suffixes.barriers.push(Suffix { barrier, conditions: names_of(conditions), numbers });
+        }
+        true
+    }
+
+    /// The numbers by which conditions part the block; `None` where something else parts it, too.
+    fn numbers_of(&mut self, conditions: &[Open]) -> Option<Vec<Vec<i64>>> {
+        let here = self.frames.last()?.function;
+        let mut all = Vec::new();
+        // Who left for good is another matter, and what holds for the whole block parts nobody.
+        for open in conditions.iter().filter(|open| !open.leaves && open.differ.is_some()) {
+            if open.function != here || open.looped {
+                return None;
+            }
+            self.add_tests(here, open.condition, open.negated, &mut all)?;
+        }
+        (!all.is_empty()).then_some(all)
+    }
+
+    fn add_tests(&mut self, here: FunctionId, condition: ExprId, negated: bool, all: &mut Vec<Vec<i64>>) -> Option<()> {
+        let code = self.code;
+        let is_bool = |id: ExprId| code.expr(id).ty == Ty::Bool;
+        let mut open = vec![(condition, negated)];
+        let mut tests = 0;
+        while let Some((id, negated)) = open.pop() {
+            tests += 1;
+            if tests > MOST_TESTS {
+                return None;
+            }
+            match &code.expr(id).kind {
+                Expr::Not(a) => open.push((*a, !negated)),
+                Expr::Convert(a) if is_bool(*a) || is_bool(id) => open.push((*a, negated)),
+                Expr::And(a, b) if !negated => open.extend([(*a, negated), (*b, negated)]),
+                Expr::Or(a, b) if negated => open.extend([(*a, negated), (*b, negated)]),
+                Expr::Binary(BinaryOp::And, a, b) if !negated && is_bool(*a) && is_bool(*b) => {
+                    open.extend([(*a, negated), (*b, negated)]);
+                }
+                Expr::Binary(BinaryOp::Or, a, b) if negated && is_bool(*a) && is_bool(*b) => {
+                    open.extend([(*a, negated), (*b, negated)]);
+                }
+                Expr::Binary(op, a, b) => {
+                    let flow = self.doubts.flow.get_or_insert_with(|| Box::new(passing::flow_of(code)));
+                    let own = [passing::is_own(flow, here, *a)?, passing::is_own(flow, here, *b)?];
+                    let below = match op {
+                        BinaryOp::Lt | BinaryOp::Le => !negated,
+                        BinaryOp::Gt | BinaryOp::Ge => negated,
+                        _ if own == [false; 2] => continue,
+                        _ => return None,
+                    };
+                    let (side, below) = match own {
+                        [false, false] => continue,
+                        [true, false] => (*a, below),
+                        [false, true] => (*b, !below),
+                        [true, true] => return None,
+                    };
+                    if !passing::is_settled(flow, here, side) {
+                        return None;
+                    }
+                    let value = self.computed_in_block(side)?;
+                    if !value.all_known() {
+                        return None;
+                    }
+                    let sign = if below { 1 } else { -1 };
+                    all.push((0..self.n).map(|lane| value.lane(lane).0.wrapping_mul(sign)).collect());
+                }
+                _ => {
+                    let flow = self.doubts.flow.get_or_insert_with(|| Box::new(passing::flow_of(code)));
+                    if passing::is_own(flow, here, id)? {
+                        return None;
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// An access to shared memory by lanes of which some are only may-active.
+    pub(super) fn meet_suffix(&mut self, touch: Touch<'_>, index: usize, address: &Val, mask: &Mask) {
+        let places = mask.levels().iter().enumerate().filter(|(_, level)| **level == MAYBE);
+        let places = places.filter_map(|(lane, _)| {
+            let (bits, tag) = address.lane(lane);
+            (tag == KNOWN).then_some((lane, offset_of(bits)))
+        });
+        if touch.kind.writes() {
+            if mask.maybe() > 0 && self.guards.iter().any(|guard| guard.open.is_some()) {
+                let suffixes = &mut self.doubts.suffixes;
+                for (lane, offset) in places {
+                    if suffixes.crowded {
+                        break;
+                    }
+                    let writers = suffixes.stored.entry((index, offset)).or_default();
+                    if !writers.contains(&lane) {
+                        writers.push(lane);
+                    }
+                    suffixes.crowded = writers.len() > MOST_WRITERS || suffixes.stored.len() > MOST_PLACES;
+                }
+            }
+            return;
+        }
+        let suffixes = &self.doubts.suffixes;
+        if suffixes.barriers.is_empty() || suffixes.crowded || mask.sure() > 0 {
+            return;
+        }
+        let Some(memory) = self.objects.get(index) else { return };
+        let (Some(grain), 0) = (memory.grain, memory.forgotten) else { return };
+        let Some(conditions) = self.open_conditions() else { return };
+        let conditions = names_of(&conditions);
+        let surely = |offset: i64| memory.cells.peek(offset as u64 >> grain).is_none_or(|cell| cell.write != 0);
+        let Some(suffix) = suffixes.barriers.iter().find(|suffix| suffix.conditions == conditions) else { return };
+        let missed = places.into_iter().any(|(lane, offset)| {
+            let Some(writers) = suffixes.stored.get(&(index, offset)) else { return false };
+            let beyond = |numbers: &Vec<i64>| writers.iter().all(|writer| numbers[*writer] > numbers[lane]);
+            suffix.numbers.iter().any(beyond) && !surely(offset)
+        });
+        if missed {
+            let at = suffix.barrier;
+            for event in &mut self.events.list {
+                if let EventKind::DivergentBarrier { barrier, missed, .. } = &mut event.kind
+                    && event.doubt.as_ref().is_some_and(|doubt| doubt.kind == DoubtKind::BlockParted)
+                {
+                    *missed |= *barrier == at;
+                }
+            }
+        }
+    }
+}
+
+fn names_of(conditions: &[Open]) -> Vec<(FunctionId, ExprId, bool)> {
+    conditions.iter().map(|open| (open.function, open.condition, open.negated)).collect()
+}
