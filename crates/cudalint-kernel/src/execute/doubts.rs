@@ -1,10 +1,9 @@
-//! What is remembered for threads that come by conditions which nobody knows, see `passing.rs`.
+//! What is remembered for threads that come by conditions which nobody knows, see `passing.rs` and `suffixes.rs`.
 
-use super::suffixes::Suffixes;
 use crate::code::{ExprId, FunctionId};
 use crate::readings::deciding::Flow;
 use crate::readings::passing::Asks;
-use crate::report::Access;
+use crate::report::{Access, Site};
 use rustc_hash::FxHashMap;
 
 /// What is known of such conditions.
@@ -37,5 +36,32 @@ impl Doubts<'_> {
         self.looks.clear();
         self.missable = false;
         self.suffixes.renew();
+    }
+}
+
+/// What is known of the barriers of the running block that its last threads may miss.
+#[derive(Default)]
+pub(super) struct Suffixes {
+    pub(super) barriers: Vec<Suffix>,
+    /// Threads that perhaps have stored at a place in shared memory: object and byte.
+    pub(super) stored: FxHashMap<(usize, i64), Vec<usize>>,
+    /// Some of these are not remembered.
+    pub(super) crowded: bool,
+}
+
+/// Such a barrier.
+pub(super) struct Suffix {
+    pub(super) barrier: Site,
+    pub(super) conditions: Vec<(FunctionId, ExprId, bool)>,
+    /// Of each test the number of each thread: who is away has higher ones than all that come.
+    pub(super) numbers: Vec<Vec<i64>>,
+}
+
+impl Suffixes {
+    /// For a new block.
+    fn renew(&mut self) {
+        self.barriers.clear();
+        self.stored.clear();
+        self.crowded = false;
     }
 }

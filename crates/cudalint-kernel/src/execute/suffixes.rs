@@ -3,6 +3,7 @@
 //! Where such a condition parts a block is not known, but whom it can keep away is: threads whose numbers lie beyond those of all that
 //! come. They are missed where one that waits reads what was to be stored by one that can be away with it there, and by nobody else.
 
+use super::doubts::Suffix;
 use super::lanes::{MAYBE, Mask};
 use super::machine::Machine;
 use super::state::Open;
@@ -11,7 +12,6 @@ use super::value::{KNOWN, Val, offset_of};
 use crate::code::{BinaryOp, Expr, ExprId, FunctionId, Ty};
 use crate::readings::passing;
 use crate::report::{DoubtKind, EventKind, Site};
-use rustc_hash::FxHashMap;
 
 /// Most places whose stores are remembered.
 const MOST_PLACES: usize = 8_192;
@@ -21,33 +21,6 @@ const MOST_WRITERS: usize = 4;
 const MOST_BARRIERS: usize = 8;
 /// Most tests of a condition.
 const MOST_TESTS: usize = 16;
-
-/// What is known of the barriers of the running block that its last threads may miss.
-#[derive(Default)]
-pub(super) struct Suffixes {
-    barriers: Vec<Suffix>,
-    /// Threads that perhaps have stored at a place in shared memory: object and byte.
-    stored: FxHashMap<(usize, i64), Vec<usize>>,
-    /// Some of these are not remembered.
-    crowded: bool,
-}
-
-/// Such a barrier.
-struct Suffix {
-    barrier: Site,
-    conditions: Vec<(FunctionId, ExprId, bool)>,
-    /// Of each test the number of each thread: who is away has higher ones than all that come.
-    numbers: Vec<Vec<i64>>,
-}
-
-impl Suffixes {
-    /// For a new block.
-    pub(super) fn renew(&mut self) {
-        self.barriers.clear();
-        self.stored.clear();
-        self.crowded = false;
-    }
-}
 
 impl Machine<'_> {
     /// Remembers a barrier behind conditions that part the block by the numbers of its threads. Tells whether they do.

@@ -164,7 +164,7 @@ impl Lowerer<'_> {
             }
             _ if same || matches!(target, Ty::Array(..)) => self.address(out),
             _ => {
-                if let (Ty::Record(of, a), Ty::Record(to, b)) = (&out.ty, target) {
+                if let (Ty::Record(of, _), Ty::Record(to, _)) = (&out.ty, target) {
                     // Of one template, whose arguments are not spelled alike: what may be changed is the object itself.
                     if of == to && lent == Lent::Changeable {
                         return self.address(out);
