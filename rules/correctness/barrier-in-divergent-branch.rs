@@ -4,8 +4,8 @@ use crate::runs::parts::{self, label, other_thread, text, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding, Shows};
-use cudalint_replay::runs::Basis;
 use cudalint_replay::runs::report::{DoubtKind, EventKind};
+use cudalint_replay::runs::{Basis, KernelRun};
 
 /// The rule.
 pub static RULE: Rule = rule!("barrier-in-divergent-branch", Correctness, Synccheck)
@@ -37,9 +37,9 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         finding.related.push(label(context, *goes_on, message));
     }
     // Since `sm_70` a barrier does not wait for threads that are done: where nobody misses what they would have done, all is well.
-    // Nor is anything wrong where a block that cudalint has made up would be parted, but perhaps none that is launched.
+    // Nor is anything wrong where a block that cudalint has made up would be parted, but a program has no launch that does so.
     let parted = shown.event.doubt.as_ref().is_some_and(|doubt| doubt.kind == DoubtKind::BlockParted);
-    if goes_on.is_none() && (!missed || parted && run.basis == Basis::GuessedBlock) {
+    if goes_on.is_none() && (!missed || parted && run.basis == Basis::GuessedBlock && has_main(context, run)) {
         parts::only_possible(&mut finding);
     } else if goes_on.is_none() && shown.event.doubt.is_none() && run.assumptions.is_none() {
         let guide =
@@ -49,4 +49,9 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     finding.related.extend(calls.iter().map(|call| label(context, *call, "called from here")));
     finding.help = Some("move the barrier out of the condition, and keep only the work inside".to_owned());
     Some(finding)
+}
+
+/// Whether the kernel stands in a file with a program of its own.
+fn has_main(context: &ModuleContext<'_>, run: &KernelRun) -> bool {
+    context.project.module(run.kernel.0).functions.iter().any(|function| &*function.name == "main")
 }

@@ -97,7 +97,7 @@ __global__ void rounds(float *a, int k) {
     a[t] = s[t];
 }
 
-//// barrier_in_branch_on_data: barrier-in-divergent-branch
+//// barrier_in_branch_on_data: open barrier-in-divergent-branch
 __global__ void chosen(const int *flags, float *a) {
     __shared__ float s[128];
     int t = threadIdx.x;
@@ -160,7 +160,7 @@ __global__ void calls(float *a) {
     a[threadIdx.x] = s[threadIdx.x ^ 1];
 }
 
-//// break_out_of_barrier_loop: barrier-in-divergent-branch
+//// break_out_of_barrier_loop: open barrier-in-divergent-branch
 __global__ void search(const int *a, int *found, int key) {
     __shared__ int s[128];
     int t = threadIdx.x;
@@ -283,7 +283,7 @@ __global__ void edges(const float *in, float *out, int w, int h) {
     out[y * w + x] = s[threadIdx.y][15 - threadIdx.x];
 }
 
-//// barrier_in_loop_over_data: barrier-in-divergent-branch
+//// barrier_in_loop_over_data: open barrier-in-divergent-branch
 __global__ void lists(const int *rows, const float *values, float *out) {
     __shared__ float s[128];
     int t = threadIdx.x;

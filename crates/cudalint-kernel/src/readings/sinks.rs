@@ -140,7 +140,10 @@ impl Flow<'_> {
             }
             Expr::Intrinsic(Intrinsic::StoreCached | Intrinsic::Atomic { .. }, operands) => {
                 let values = operands.iter().skip(1).any(|value| self.has(*value));
-                self.leaves |= values && !operands.first().is_some_and(|address| self.is_in_sink(*address));
+                // What an atomic operation makes of the value that it finds stays there.
+                let changes = self.reads.contains(&site);
+                self.leaves |=
+                    (values || changes) && !operands.first().is_some_and(|address| self.is_in_sink(*address));
             }
             Expr::Intrinsic(
                 Intrinsic::Min

@@ -475,8 +475,7 @@ impl<'c> Reader<'c, '_> {
         let mut found = None;
         let mut elsewhere = false;
         for address in addresses {
-            let Some(left) = self.left.checked_sub(1) else { return None };
-            self.left = left;
+            self.left = self.left.checked_sub(1)?;
             let origin = self.origin(frame, *address, steps);
             elsewhere |= match origin {
                 None => frame.source.integer(*address).is_none(),
