@@ -13,6 +13,7 @@ mod engine;
 pub mod ignoring;
 mod levels;
 mod lint;
+mod lone;
 mod makefiles;
 pub mod mending;
 mod others;

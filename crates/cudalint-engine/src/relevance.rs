@@ -3,6 +3,7 @@
 
 use crate::callers::Calls;
 use crate::dead::Dead;
+use crate::lone::Lone;
 use crate::others::Others;
 use crate::project::{ProjectInput, Source};
 use crate::rule::default_severity;
@@ -23,6 +24,7 @@ pub(crate) struct Relevance<'p> {
     reals: FxHashMap<&'p str, &'p Path>,
     library: bool,
     unlisted: OnceLock<FxHashSet<ModuleId>>,
+    lone: OnceLock<Lone<'p>>,
 }
 
 impl<'p> Relevance<'p> {
@@ -33,7 +35,8 @@ impl<'p> Relevance<'p> {
         let builds = &input.reading.builds;
         let reals = sources.iter().map(|source| (&*source.path, source.real.as_path())).collect();
         let library = !builds[1].is_empty();
-        Self { project, uses: Uses::new(project, calls, builds), others, reals, library, unlisted: OnceLock::new() }
+        let uses = Uses::new(project, calls, builds);
+        Self { project, uses, others, reals, library, unlisted: OnceLock::new(), lone: OnceLock::new() }
     }
 
     /// Makes a finding *possible* where nobody's program has its place; whether it is told at all.
@@ -42,7 +45,11 @@ impl<'p> Relevance<'p> {
         let reason = match self.uses.of(self.project, id, at, self.others.as_ref()) {
             Users::Never => return false,
             Users::NotInProgram(reason) => Some(reason),
-            Users::Some => self.never_runs(id, at).or_else(|| self.is_unlisted(id)),
+            Users::Some => self
+                .never_runs(id, at)
+                .or_else(|| self.is_unlisted(id))
+                .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
+                .or_else(|| self.has_unlisted_launch(finding)),
         };
         if let Some(reason) = reason {
             finding.confidence = Confidence::Possible;
@@ -56,6 +63,15 @@ impl<'p> Relevance<'p> {
         let stretches: &[Dead] = self.uses.dead(self.project, id);
         let dead = stretches.iter().find(|dead| dead.span.range().contains(&at))?;
         Some(dead.unless.clone())
+    }
+
+    /// The same of the file that what the finding tells is launched or called in.
+    fn has_unlisted_launch(&self, finding: &Finding) -> Option<String> {
+        let others = finding.related.iter().filter(|label| label.place.path != finding.place.path);
+        others.into_iter().find_map(|label| {
+            let is_it = |id: &ModuleId| **self.project.path(*id) == *label.place.path;
+            self.project.modules().find(is_it).and_then(|id| self.is_unlisted(id))
+        })
     }
 
     fn is_unlisted(&self, id: ModuleId) -> Option<String> {

@@ -9,6 +9,6 @@ mod supposed;
 mod tables;
 mod view;
 
-pub use supposed::configure;
+pub use supposed::{configure, lone_branches};
 pub use tables::{Configuration, ConfiguredFile};
 pub use view::{Grounds, Sight, View};

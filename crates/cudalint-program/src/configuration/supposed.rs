@@ -2,7 +2,8 @@
 
 use super::libraries::may_be_of_a_library;
 use super::tables::{Configuration, ConfiguredFile, Supposition};
-use super::view::View;
+use super::view::{Sight, View};
+use crate::ir::LoneBranch;
 use crate::project::DefiningFolder;
 use cudalint_syntax::preprocessor::{Meaning, evaluate, names_in};
 use cudalint_syntax::{BuildMacros, IfBranch, IfGroup, Span};
@@ -63,14 +64,36 @@ pub fn configure<'a>(
             let is_one = value != Meaning::Opaque;
             let named = rival || is_error && open.len() > 1;
             for name in names {
-                let entry = supposed.entry(*name).or_insert(Supposition { named, is_one });
+                let entry = supposed.entry(*name).or_insert(Supposition { named, is_one, lone });
                 entry.named &= named;
+                entry.lone &= lone;
                 entry.is_one |= is_one;
             }
         }
     }
     program.supposed = supposed;
     program
+}
+
+/// The branches of a view's file that are the program only because the file has nothing for a GPU without a name that nobody
+/// defines.
+pub fn lone_branches(view: &View<'_>) -> Vec<LoneBranch> {
+    let program = view.program;
+    let Some(file) = program.files.get(view.file as usize).filter(|_| !program.supposed.is_empty()) else {
+        return Vec::new();
+    };
+    let is_lone = |name: &&str| program.supposed.get(name).is_some_and(|it| it.lone && !it.named);
+    let mut found = Vec::new();
+    for branch in file.directives.groups.iter().flat_map(|group| &group.branches) {
+        let Some(text) = &branch.text else { continue };
+        let names: Vec<Arc<str>> = names_in(text).filter(is_lone).take(MAX_NAMES).map(Arc::from).collect();
+        let plain = |name: &str| view.plain_meaning(name, branch.at);
+        let needs = || evaluate(text, &plain) == Some(branch.negated);
+        if !names.is_empty() && view.decide(text, branch.at, false).holds != branch.negated && needs() {
+            found.push(LoneBranch { span: branch.body, names });
+        }
+    }
+    found
 }
 
 /// The names that a group asks for and that nothing defines.

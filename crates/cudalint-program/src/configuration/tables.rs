@@ -56,6 +56,8 @@ pub(super) struct Supposition {
     pub named: bool,
     /// Whether the number 1 is supposed, and not only that it is defined.
     pub is_one: bool,
+    /// Whether it is so only because files have nothing for a GPU without it.
+    pub lone: bool,
 }
 
 /// What a compiler defines before any file is read.

@@ -122,7 +122,7 @@ impl Sites {
 /// What a file sees of the program's configuration. What was asked once is kept.
 pub struct View<'c> {
     pub(super) program: &'c Configuration<'c>,
-    file: u32,
+    pub(super) file: u32,
     for_hip: bool,
     /// The places that include a file, in the programs that the view's file is part of.
     sites: RefCell<FxHashMap<(u32, bool), Rc<Sites>>>,

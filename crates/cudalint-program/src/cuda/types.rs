@@ -178,6 +178,13 @@ impl Lowerer<'_> {
                 return Some(self.push_type(Type::Named { path: Path::from(segments), args }));
             }
             let text = s.text(scope);
+            if is_last
+                && segments.is_empty()
+                && let Some(Meaning::Type(ty)) = self.lookup(text)
+            {
+                // `using params = Degree<2048>;` of the function around.
+                return Some(ty);
+            }
             segments.push(self.name(text));
             next = Some(name);
         }

@@ -67,6 +67,8 @@ pub struct Module {
     pub damage: Vec<Span>,
     /// Branches of `#if` groups that were taken for the program, where nothing in sight decides and other branches have code.
     pub supposed: Vec<Supposed>,
+    /// Branches that are the program only because the file has nothing for a GPU without names that nobody defines.
+    pub lone: Vec<LoneBranch>,
     /// Branches of `#if` groups that are not the program.
     pub passed_over: Vec<Span>,
     /// What lowering cut short, by cause: what comes after is unknown.
@@ -126,6 +128,15 @@ pub struct Supposed {
     pub extra: bool,
     /// Whether a name is taken for defined that nobody defines: whatever needs the branch has to say so.
     pub chosen: bool,
+}
+
+/// A branch of an `#if` group that is the program only because its file has nothing for a GPU without names that nobody defines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoneBranch {
+    /// The branch's code.
+    pub span: Span,
+    /// The names.
+    pub names: Vec<Arc<str>>,
 }
 
 /// `template void f<float>(float*);`

@@ -10,7 +10,7 @@ mod unmentioned;
 
 pub use file::{Piece, SourceFile};
 
-use crate::configuration::{Configuration, ConfiguredFile, View, configure};
+use crate::configuration::{Configuration, ConfiguredFile, View, configure, lone_branches};
 use crate::cuda::{self, LowerInput};
 use crate::guard::guarded;
 use crate::ir::Module;
@@ -211,6 +211,7 @@ impl<'o> Loader<'o> {
         let (mut module, names) = cuda::lower(input);
         module.inside = stretch.string();
         module.for_hip = view.is_for_hip();
+        module.lone = lone_branches(view);
         if let Some(body) = &stretch.body {
             cuda::shape_cupy_body(&mut module, Arc::clone(body));
         }

@@ -15,6 +15,8 @@ pub struct LaunchFact {
     pub grid: Extent3,
     /// Threads of a block.
     pub block: Extent3,
+    /// Whether the block is what a caller gives the function around, and callers are in the project.
+    pub block_by_caller: bool,
     /// Dynamic shared bytes; known 0 when not given.
     pub shared: Amount,
     /// Whether a third configuration argument was written.

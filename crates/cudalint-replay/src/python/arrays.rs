@@ -275,6 +275,9 @@ impl Walker<'_> {
 
     /// `a.reshape(…)`: the same elements; of a view that does not lie in one piece, a copy.
     pub(super) fn reshaped(&mut self, array: &Rc<Array>, shape: Option<Rc<[Dim]>>, id: ExprId) -> Val {
+        if let Some(shape) = &shape {
+            self.raised |= is_refused(&array.size(), shape);
+        }
         let shape = shape.map(|shape| {
             // `-1` is what is left.
             let rest = |except: usize| {
@@ -392,6 +395,23 @@ pub(super) fn broadcast(arrays: &[Rc<Array>]) -> Option<Rc<[Dim]>> {
         dims.push(Dim::known(extents.iter().copied().find(|extent| *extent != 1).unwrap_or(1)));
     }
     Some(dims.into())
+}
+
+/// Whether elements, so many, surely make no array of a shape: then `NumPy` raises `ValueError`.
+fn is_refused(elements: &Dim, shape: &[Dim]) -> bool {
+    let known = |dim: &Dim| dim.q.known().filter(|_| dim.why.is_none());
+    let (Some(elements), Some(extents)) = (known(elements), shape.iter().map(known).collect::<Option<Vec<i64>>>())
+    else {
+        return false;
+    };
+    let open = extents.iter().filter(|extent| **extent == -1).count();
+    let product = extents.iter().filter(|extent| **extent != -1).try_fold(1_i64, |all, one| all.checked_mul(*one));
+    match (open, product) {
+        (_, None) => false,
+        (0, Some(product)) => product != elements,
+        (1, Some(product)) => product > 0 && elements % product != 0,
+        _ => true,
+    }
 }
 
 /// Python's own numbers bend to the type of the array, but a float makes integers floats.

@@ -35,6 +35,18 @@ const BUILT_IN: [&str; 161] = [
 const MORE: [&str; 12] = [
     "str", "sum", "super", "tuple", "type", "unichr", "unicode", "vars", "xrange", "zip", "reveal_type", "reveal_locals",
 ];
+/// What kernels of notebooks bind before the first cell: IPython's own, and those of Spark and of hosted ones.
+#[rustfmt::skip]
+const OF_NOTEBOOKS: [&str; 14] = [
+    "In", "Out", "sc", "spark", "sqlContext", "sqlCtx", "sql", "dbutils", "displayHTML", "display_html", "table", "udf",
+    "z", "widgets",
+];
+/// Lines of notebooks that bind no name.
+#[rustfmt::skip]
+const QUIET_MAGICS: [&str; 12] = [
+    "%matplotlib", "%pip", "%conda", "%cd", "%env", "%config", "%load_ext", "%reload_ext", "%autoreload", "%%time",
+    "%%html", "%%markdown",
+];
 /// What binds names that stand nowhere, in the module itself.
 const BINDERS: [&str; 11] = [
     "exec",
@@ -57,6 +69,9 @@ impl Walker<'_> {
     /// module, whatever ran before, nor by Python.
     pub(super) fn is_unbound(&mut self, name: &Name) -> bool {
         let id = self.module_id();
+        if !self.module().cells.is_empty() && OF_NOTEBOOKS.contains(&name.as_str()) {
+            return false;
+        }
         if name.starts_with('_') || BUILT_IN.contains(&name.as_str()) || MORE.contains(&name.as_str()) {
             return false;
         }
@@ -102,21 +117,27 @@ impl Walker<'_> {
             || module.imports.iter().any(|import| import.local.is_empty() || import.local == *name)
     }
 
-    /// Whether all that binds names in a module is written there: it is a file of Python alone, wholly read, without what makes names
-    /// of texts and without lines for a shell or a notebook.
+    /// Whether all that binds names in a module is written there: it is a file of Python alone, or a notebook with all its cells, wholly
+    /// read, without what makes names of texts and without lines for a shell. A notebook's own lines may do what binds nothing.
     fn binds_openly(&mut self, id: ModuleId) -> bool {
         if let Some(known) = self.open_books.get(&id) {
             return *known;
         }
         let module = self.project.module(id);
         let source = self.project.source(id);
-        let for_a_shell = |line: &str| line.trim_start().starts_with(['!', '%', '?']);
+        let is_notebook = !module.cells.is_empty();
+        let for_a_shell = |line: &str| {
+            let line = line.trim_start();
+            let binds_nothing = line.starts_with('!') || QUIET_MAGICS.contains(&line.split_whitespace().next().unwrap_or(""));
+            let takes_output = is_notebook && (line.contains("= !") || line.contains("= %"));
+            line.starts_with(['!', '%', '?']) && !(is_notebook && binds_nothing) || takes_output
+        };
+        let extension = if is_notebook { "ipynb" } else { "py" };
         let known = module.language == Language::Python
             && module.inside.is_none()
-            && module.cells.is_empty()
             && module.damage.is_empty()
             && module.cuts.is_empty()
-            && self.project.path(id).rsplit_once('.').is_some_and(|(_, extension)| extension == "py")
+            && self.project.path(id).rsplit_once('.').is_some_and(|(_, ending)| ending == extension)
             && !BINDERS.iter().any(|binder| source.contains(binder))
             && !source.lines().any(for_a_shell);
         self.open_books.insert(id, known);

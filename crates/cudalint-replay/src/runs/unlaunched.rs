@@ -42,6 +42,10 @@ impl Module<'_> {
             return;
         }
         let Some(function) = self.project.function_at(self.id, kernel) else { return };
+        // Callers that are not followed have shapes of their own.
+        if seen.iter().any(|seen| seen.fact.block_by_caller) {
+            return;
+        }
         let first = seen.first();
         let env = first.map_or_else(|| self.instance(kernel, function), |seen| Binding::of(seen.fact));
         if env.python.is_none() && function.python.is_some() {

@@ -4,11 +4,12 @@ use super::calls::Invocation;
 use super::launches::is_launch_config;
 use super::{Out, Walker};
 use crate::facts::{MemorySpace, Origin};
-use crate::memory::{ObjectInfo, Place, root};
+use crate::host::ObjId;
+use crate::memory::{Key, ObjectInfo, Place, root};
 use crate::quantity::{Quantity, union};
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::api;
-use cudalint_program::ir::{Expr, ExprId, FunctionId, FunctionRole, TypeId};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, FunctionRole, ModuleId, TypeId};
 use cudalint_program::types::{Argument, Container, Ty, TypeEnv};
 use cudalint_program::{Entry, Name};
 
@@ -157,6 +158,39 @@ impl<'p> Walker<'p> {
         }
     }
 
+    /// The value of a `const` member that its class gives it, and that no constructor and no list in braces gives another.
+    pub(super) fn constant_member(&mut self, object: ObjId, path: &[Key], ty: &Ty) -> Option<Val> {
+        let (Key::Field(name), around) = path.split_last()? else { return None };
+        let mut holder = self.memory.get(object).info.ty.clone();
+        for key in around {
+            holder = match key {
+                Key::Field(name) => self.field_type(&holder, name)?,
+                Key::At(_) => holder.pointee()?.clone(),
+            };
+        }
+        let Ty::Record(entry, env) = holder.value().clone() else { return None };
+        let record = self.project.record_at(entry).filter(|record| record.defined)?;
+        let field = record.fields.iter().find(|field| field.name == *name)?;
+        let init = field.init.filter(|_| self.project.module(entry.module).is_const(field.ty))?;
+        // Members of specializations are other ones.
+        let constructors = self.project.functions_named(&record.name);
+        let sets = |(module, id): &(ModuleId, FunctionId)| {
+            let function = self.project.function_at(*module, *id);
+            function.is_none_or(|function| function.damaged || function.member_inits.iter().any(|(it, _)| it == name))
+        };
+        // Plain data may be given all of its values in braces, wherever it is made.
+        let is_data = self.is_aggregate(entry) && record.methods.is_empty();
+        if is_data || record.is_union || constructors.iter().any(sets) {
+            return None;
+        }
+        self.log.muted += 1;
+        self.push_frame(entry.module, None, env, None);
+        let val = self.build(ty, init).val;
+        self.frames.pop();
+        self.log.muted -= 1;
+        (val.why.is_none() && val.known().is_some()).then_some(val)
+    }
+
     pub(super) fn fill_dim3(&mut self, place: &Place, values: &[Out]) {
         let lane = Ty::UINT;
         for (index, name) in ["x", "y", "z"].into_iter().enumerate() {
@@ -244,7 +278,7 @@ impl<'p> Walker<'p> {
         matches!(self.kind(expr), Some(Expr::Int { value: 0, .. } | Expr::Null))
     }
 
-    fn constructor(&self, entry: Entry, args: usize) -> Option<(cudalint_program::ir::ModuleId, FunctionId)> {
+    fn constructor(&self, entry: Entry, args: usize) -> Option<(ModuleId, FunctionId)> {
         let record = self.project.record_at(entry)?;
         let found = self.project.method(entry, &record.name, args)?;
         let function = self.project.function_at(found.0, found.1)?;
@@ -280,7 +314,7 @@ impl<'p> Walker<'p> {
         &mut self,
         place: &Place,
         ty: &Ty,
-        module: cudalint_program::ir::ModuleId,
+        module: ModuleId,
         id: FunctionId,
         exprs: &[ExprId],
         args: Vec<Out>,

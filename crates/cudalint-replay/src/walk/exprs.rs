@@ -66,11 +66,16 @@ impl<'p> Walker<'p> {
 
     /// What was read; an unknown integer becomes a symbol that is named after its place, so that it stays the same.
     fn with_symbol(&mut self, val: Val, place: Place, ty: Ty) -> Out {
-        let (Kind::Int(Int { q: Quantity::Unknown, bytes, .. }), 0, 0, Place::Cell(..)) =
-            (&val.kind, self.dry, self.log.muted, &place)
-        else {
+        let (Kind::Int(Int { q: Quantity::Unknown, bytes, .. }), Place::Cell(object, path)) = (&val.kind, &place) else {
             return Out { val, ty, place: Some(place) };
         };
+        if let Some(val) = self.constant_member(*object, path, &ty) {
+            self.memory.store(&place, val.clone());
+            return Out { val, ty, place: Some(place) };
+        }
+        if self.dry > 0 || self.log.muted > 0 {
+            return Out { val, ty, place: Some(place) };
+        }
         if *bytes < 4 || val.why.is_some() {
             return Out { val, ty, place: Some(place) };
         }
@@ -104,8 +109,9 @@ impl<'p> Walker<'p> {
             Expr::Name { path, targs } => match self.meaning(path, targs) {
                 Meaning::Place(place, ty) => self.look(place, ty),
                 Meaning::Value(out) => out,
-                Meaning::None => match self.trait_of(path, targs) {
-                    Some(value) => Out::new(Val::boolean(value), Ty::Bool),
+                Meaning::None => match self.trait_of(path, targs).map(Val::boolean) {
+                    Some(value) => Out::new(value, Ty::Bool),
+                    None if path.segments.len() > 1 => self.constant_of_class(id),
                     None => Out { val: Val::unknown(), ty: Ty::Unknown, place: Some(Place::Unknown) },
                 },
             },

@@ -276,6 +276,7 @@ impl<'p> Walker<'p> {
             launch_bounds: self.launch_bounds(kernel, env),
             parameter_faults: kernel
                 .map_or_else(Vec::new, |(module, id)| crate::parameters::parameter_faults(self.project, module, id)),
+            block_by_caller: self.is_block_by_caller(launch),
             block_divided_by_grid: self.divided_by_grid(launch),
             ..LaunchFact::default()
         }
@@ -294,6 +295,29 @@ impl<'p> Walker<'p> {
             bound = bound.with(open);
         }
         bound
+    }
+
+    /// Whether the block of a launch is made of parameters of the function where the walk began, and somebody in the project
+    /// names that function.
+    fn is_block_by_caller(&self, launch: &LaunchExpr) -> bool {
+        let (Some(block), Some(function)) = (launch.config.get(1), self.function()) else { return false };
+        if self.frames.len() != 1 || !self.entry_is_called {
+            return false;
+        }
+        let module = self.module();
+        let mut pending = vec![*block];
+        let mut by_caller = false;
+        for _ in 0..MOST_LOCALS {
+            let Some(expr) = pending.pop() else { break };
+            cudalint_program::visit::walk_expr(module, expr, |_, kind| {
+                if let Expr::Local(local) = kind {
+                    by_caller |= local.0 < function.param_count;
+                    pending.extend(function.locals.get(*local).and_then(|local| local.init));
+                }
+                !by_caller
+            });
+        }
+        by_caller
     }
 
     /// The division by the grid's variable in what the block's was computed from.
@@ -394,6 +418,8 @@ pub(super) fn is_launch_config(name: &str) -> bool {
     ["cudaLaunchConfig_t", "cudaLaunchConfig_st"].contains(&name)
 }
 
+/// Variables, each made of others, that a block is followed through.
+const MOST_LOCALS: usize = 16;
 /// Most kernels of one name that are compared.
 const MOST_OVERLOADS: usize = 64;
 

@@ -150,7 +150,9 @@ impl<'p> Walker<'p> {
                 self.memory.store(&y.0, p);
                 Some(Out::new(Val::unknown(), Ty::Void))
             }
-            ("make_unique" | "make_shared" | "make_unique_for_overwrite", _) => Some(self.make_smart(id, targs, args)),
+            ("make_unique" | "make_shared" | "make_unique_for_overwrite", _) => {
+                Some(self.make_smart(id, name, targs, args))
+            }
             ("dim3", _) => {
                 let ty = Ty::vector("dim3");
                 Some(self.construct(&ty, args, false))
@@ -289,7 +291,7 @@ impl<'p> Walker<'p> {
         Out::new(Val::from(pointer), Ty::pointer_to(Ty::Void))
     }
 
-    fn make_smart(&mut self, id: ExprId, targs: &'p [TemplateArg], args: &'p [ExprId]) -> Out {
+    fn make_smart(&mut self, id: ExprId, name: &str, targs: &'p [TemplateArg], args: &'p [ExprId]) -> Out {
         let ty = match targs.first() {
             Some(TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _)) => self.resolve(*ty),
             _ => Ty::Unknown,
@@ -301,6 +303,11 @@ impl<'p> Walker<'p> {
         };
         if count.is_none() {
             self.kept_by_object(&inner, args, &outs);
+        }
+        // The object and its count lie together in memory of an allocator; all others do what `new` does.
+        let by_allocator = name == "make_shared" && !self.replaces_new();
+        if !by_allocator && !inner.is_unknown() && !self.comes_from_host_heap(&inner, 0) {
+            return Out::new(Val::unknown(), Ty::library_of("unique_ptr", inner));
         }
         let size = self.size_of(&inner);
         let (bytes, why) = match &count {

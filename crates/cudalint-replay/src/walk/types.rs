@@ -3,7 +3,8 @@
 
 use super::{Out, Walker};
 use crate::quantity::Quantity;
-use crate::value::Kind;
+use crate::memory::Place;
+use crate::value::{Kind, Val};
 use cudalint_numbers::Scalar;
 use cudalint_program::ir::{ExprId, Function, FunctionId, ModuleId, Path, TemplateArg, TemplateParam, TypeId};
 use cudalint_program::types::{Argument, Container, Ty, TypeEnv, lane_named, last_segment};
@@ -102,6 +103,20 @@ impl<'p> Walker<'p> {
         let Some(here) = self.here().filter(|_| !targs.is_empty()) else { return TypeEnv::default() };
         let env = here.explicit(params, targs, &Asked(RefCell::new(self)));
         TypeEnv::new(env.iter().map(|(name, argument)| (name.clone(), argument_as_host(argument, 0))).collect())
+    }
+
+    /// A constant of a class, `S<T>::size` or `params::size`, that needs no running program.
+    pub(super) fn constant_of_class(&self, name: ExprId) -> Out {
+        let known = self.here().and_then(|here| {
+            let (bytes, signed) = here.type_of(name).value().integer()?;
+            Some((here.eval(name)?, bytes, signed))
+        });
+        match known {
+            Some((value, bytes, signed)) => {
+                Out::new(Val::typed(Quantity::Known(value), bytes, signed), Ty::Int { bytes, signed })
+            }
+            None => Out { val: Val::unknown(), ty: Ty::Unknown, place: Some(Place::Unknown) },
+        }
     }
 
     /// What is known of a question about types, `std::is_same_v<T, float>`.
