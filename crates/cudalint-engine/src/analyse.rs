@@ -223,7 +223,7 @@ fn run_rules(
             }
         }
     }
-    findings.retain_mut(|finding| finding.place.path != source.path || relevance.judge(id, finding));
+    findings.retain_mut(|finding| relevance.judge(id, source, finding));
     let places = facts.runs.iter().flat_map(|run| run.places().map(|site| (site, run.basis, run.is_whole())));
     let executed = places.collect();
     let lowering =

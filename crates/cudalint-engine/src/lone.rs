@@ -38,7 +38,8 @@ impl<'p> Lone<'p> {
             Role::Quiet => text.text.contains(&format!("define {name}")),
             Role::Build | Role::Script | Role::Document | Role::Foreign => text.names(name),
         };
-        let is_nobodys = |name: &str| others.is_some_and(|all| !all.spell(name)) || !texts.iter().any(|it| defines(it, name));
+        let is_nobodys =
+            |name: &str| others.is_some_and(|all| !all.spell(name)) || !texts.iter().any(|it| defines(it, name));
         branches.retain(|(_, branch)| branch.names.iter().any(|name| is_nobodys(name)));
         Self { branches }
     }

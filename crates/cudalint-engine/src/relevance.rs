@@ -39,15 +39,18 @@ impl<'p> Relevance<'p> {
         Self { project, uses, others, reals, library, unlisted: OnceLock::new(), lone: OnceLock::new() }
     }
 
-    /// Makes a finding *possible* where nobody's program has its place; whether it is told at all.
-    pub fn judge(&self, id: ModuleId, finding: &mut Finding) -> bool {
+    /// Makes a finding of a module *possible* where nobody's program has its place, or the launch that it needs; whether it is told
+    /// at all. `source`: the module's file.
+    pub fn judge(&self, id: ModuleId, source: &Source, finding: &mut Finding) -> bool {
         let at = finding.place.range.start;
-        let reason = match self.uses.of(self.project, id, at, self.others.as_ref()) {
+        let own = finding.place.path == source.path;
+        let users = if own { self.uses.of(self.project, id, at, self.others.as_ref()) } else { Users::Some };
+        let reason = match users {
             Users::Never => return false,
             Users::NotInProgram(reason) => Some(reason),
-            Users::Some => self
-                .never_runs(id, at)
-                .or_else(|| self.is_unlisted(id))
+            Users::Some => own
+                .then(|| self.never_runs(id, at).or_else(|| self.is_unlisted(id)))
+                .flatten()
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
                 .or_else(|| self.has_unlisted_launch(finding)),
         };

@@ -103,6 +103,8 @@ pub(crate) fn unlisted(
     // A header that no file of a program includes is in no build, however its sources are listed.
     let is_program = files.iter().any(|file| file.is_compiled() && file.starts());
     let has_build = |file: &File<'_>| builds.iter().any(|build| real(file).starts_with(build.folder()));
+    let programs = builds.iter().any(|build| build.text.contains("add_executable("));
+    let hands_on = texts.iter().any(|text| text.role != Role::Document && hands_on_headers(&text.text));
     let spelled: FxHashSet<&str> = texts.iter().flat_map(|text| file_names(&text.text)).collect();
     // Files that nothing but sources of the program names; who these are is asked below.
     let may_be_idle = |at: &usize| {
@@ -110,8 +112,8 @@ pub(crate) fn unlisted(
         let by_kind = if file.is_compiled() {
             tells && has_build(file) && !is_covered[*at] && !file.starts() && !by_hand.contains(file.folder())
         } else {
-            (is_program || tells && has_build(file))
-                && !library
+            // A library that is a part of the project's own programs, and hands on no headers, has no other users.
+            (!library && is_program || tells && has_build(file) && (!library || programs && !hands_on))
                 && !file.path.split('/').any(|folder| folder == "include")
         };
         by_kind
@@ -137,6 +139,17 @@ pub(crate) fn unlisted(
         idle.retain(|at| !used.contains(at));
     }
     idle.into_iter().filter_map(|at| ids.get(at).copied()).collect()
+}
+
+/// Whether a build installs headers, whatever it calls them.
+fn hands_on_headers(text: &str) -> bool {
+    const OTHERWISE: [&str; 4] = ["PUBLIC_HEADER", "FILE_SET", "setup(", "packages="];
+    let installs = |(at, mark): (usize, &str)| {
+        let rest = text.get(at + mark.len()..).unwrap_or("");
+        let inside = rest.split(')').next().unwrap_or(rest);
+        ["DIRECTORY", "FILES", "PROGRAMS"].iter().any(|kind| inside.contains(kind))
+    };
+    text.match_indices("install(").any(installs) || OTHERWISE.iter().any(|mark| text.contains(mark))
 }
 
 /// The words of some texts.

@@ -262,3 +262,68 @@ void f(char *p) {
     );
     assert_eq!(sets(&events), ["6", "5", "unknown", "unknown", "16"]);
 }
+
+#[test]
+fn constants_of_a_class_by_a_local_name_and_macros_that_end_the_program() {
+    let events = events(
+        r#"
+#define PANIC(format, ...) { std::fprintf(stderr, "%d" format, __LINE__, ##__VA_ARGS__); std::abort(); }
+constexpr int halved(int n) { return n / 2; }
+template <int N> class Degree { public: constexpr static int degree = N; constexpr static int opt = halved(64); };
+template <class P> __global__ void k() {}
+void f(unsigned n) {
+    if (n != 2048)
+        PANIC("only %d", 2048);
+    using params = Degree<2048>;
+    k<params><<<params::degree / params::opt, n / params::opt>>>();
+}
+"#,
+    );
+    let configs: Vec<String> = launches(&events).into_iter().map(config).collect();
+    assert_eq!(configs, ["<<<64,1,1 | n / 32,1,1 | 0>>>"]);
+    let launch = events.iter().find(|event| matches!(event.kind, EventKind::Launch(_))).unwrap();
+    assert_eq!(launch.conditions.len(), 1);
+}
+
+#[test]
+fn const_members_are_what_their_class_says() {
+    let launched = |class: &str| {
+        let text = format!("__global__ void k() {{}}\n{class}\n");
+        launches(&events(&text)).into_iter().map(config).collect::<Vec<_>>()
+    };
+    let body = "public: void run() { touch(this); k<<<threads / 32, threads>>>(); }";
+    let of_class = |members: &str| launched(&format!("class Sorter {{ {members} {body} }};"));
+    assert_eq!(of_class("const unsigned threads = 128;"), ["<<<4,1,1 | 128,1,1 | 0>>>"]);
+    assert_eq!(of_class("const unsigned threads = 128; public: Sorter() {}"), ["<<<4,1,1 | 128,1,1 | 0>>>"]);
+    for other in [
+        "unsigned threads = 128;",
+        "const unsigned threads;",
+        "const unsigned threads = 128; public: Sorter(unsigned n) : threads(n) {}",
+        "const unsigned threads = count();",
+    ] {
+        assert_eq!(of_class(other), ["<<<threads / 32,1,1 | threads,1,1 | 0>>>"], "{other}");
+    }
+    // Whoever makes plain data may give it other values.
+    let plain = "struct Plan { const unsigned threads = 128; };\n\
+                 void run(Plan plan) { k<<<1, plan.threads>>>(); }";
+    assert_eq!(launched(plain), ["<<<1,1,1 | plan.threads,1,1 | 0>>>"]);
+}
+
+#[test]
+fn objects_of_classes_with_memory_of_their_own_are_not_on_the_host_for_sure() {
+    let managed = "struct Managed { void *operator new(size_t n); void *operator new(size_t, void *p) { return p; } };\n\
+                   struct Plain {};\n";
+    let given = |base: &str, made: &str| {
+        let text = format!(
+            "{managed}struct Tally : {base} {{ int n; }};\n__global__ void k(Tally *t) {{ t->n = 1; }}\n\
+             void f() {{ auto t = {made}; k<<<1, 1>>>(t.get()); }}"
+        );
+        let events = events(&text);
+        let fact = launches(&events)[0];
+        fact.args[0].pointer.as_ref().map(pointer)
+    };
+    assert_eq!(given("Managed", "std::make_unique<Tally>()").as_deref(), Some("?"));
+    assert_eq!(given("Plain", "std::make_unique<Tally>()").as_deref(), Some("Host  4+0"));
+    // It lies beside its count, in memory of an allocator.
+    assert_eq!(given("Managed", "std::make_shared<Tally>()").as_deref(), Some("Host  4+0"));
+}

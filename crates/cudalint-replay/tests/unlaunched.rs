@@ -135,3 +135,20 @@ fn numbers_that_a_launch_leaves_open_are_chosen() {
     assert_eq!(shown("1000"), [""]);
     assert_eq!(shown("1"), [""; 0]);
 }
+
+#[test]
+fn no_block_is_guessed_where_callers_have_theirs() {
+    let kernel = "__global__ void k(float *a) { __shared__ float t[256]; t[threadIdx.x] = a[threadIdx.x];\n\
+                  a[threadIdx.x] = t[255 - threadIdx.x]; }\n";
+    let wrapper = "void run(float *a, const dim3 threads) { k<<<1, threads>>>(a); }\n";
+    assert!(seen(&format!("{kernel}{wrapper}")).is_some());
+    for caller in [
+        "struct Out { void go(float *a) { run(a, shape()); } };",
+        "template <class T> void go(T a) { run(a, dim3(side(), 2)); }",
+    ] {
+        assert_eq!(seen(&format!("{kernel}{wrapper}{caller}")), None, "{caller}");
+    }
+    let made = "void run(float *a, int n) { int rows = n / 8; dim3 threads(rows, 8); k<<<1, threads>>>(a); }\n\
+                void go(float *a) { run(a, side()); }";
+    assert_eq!(seen(&format!("{kernel}{made}")), None);
+}

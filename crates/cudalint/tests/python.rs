@@ -165,3 +165,25 @@ fn documents_with_python_have_programs_in_strings() {
     let text = format!("# Title\n\n```python\nimport cupy\nsource = '''\n{EMPTY_GRID}'''\n```\n");
     assert_eq!(places("a.md", &text), ["9:17 empty-grid"]);
 }
+
+#[test]
+fn names_that_no_cell_binds_end_a_notebook() {
+    let start = "import cupy\nimport numpy as np\nx = cupy.zeros(4, dtype=np.float64)\n\
+                 k = cupy.RawKernel('extern \"C\" __global__ void k(float *a) { a[threadIdx.x] = 0; }', 'k')\n";
+    let launch = "k((1,), (4,), (x,))\n";
+    let told = |cells: &[&str]| {
+        let found = places("nb.ipynb", &notebook(cells));
+        found.iter().any(|place| place.ends_with("array-dtype-mismatch"))
+    };
+    assert!(told(&[start, launch]));
+    for raises in ["y = missing(1)\n", "%matplotlib inline\n!ls\ny = missing\n"] {
+        assert!(!told(&[start, raises, launch]), "{raises}");
+    }
+    for goes_on in
+        ["y = sc.textFile(1)\n", "%pylab inline\ny = missing\n", "%run other.py\ny = missing\n", "display(1)\n"]
+    {
+        assert!(told(&[start, goes_on, launch]), "{goes_on}");
+    }
+    // Cells may be run in any order.
+    assert!(told(&[start, "y = later\n", launch, "later = 1\n"]));
+}

@@ -90,6 +90,11 @@ fn headers_that_no_file_includes() {
     assert_eq!(told(MAKEFILE, "old.cuh", &[]), "old?");
     assert_eq!(told(MAKEFILE, "include/old.cuh", &[]), "old");
     assert_eq!(told(LIBRARY, "old.cuh", &[]), "old");
+    // A library that is part of the project's own program hands on no header, unless the build installs some.
+    let within = "add_library(all a.cu b.cu c.cu d.cu)\nadd_executable(app main.cu)\n";
+    assert_eq!(told(("CMakeLists.txt", within), "old.cuh", &[]), "old?");
+    let installed = format!("{within}install(DIRECTORY . DESTINATION include)\n");
+    assert_eq!(told(("CMakeLists.txt", &installed), "old.cuh", &[]), "old");
     let user = "#include \"old.cuh\"\nint main() { void *p; old(&p); return 0; }\n";
     assert_eq!(told(MAKEFILE, "old.cuh", &[("test.cu", user)]), "old");
 }
@@ -267,4 +272,39 @@ fn headers_beside_a_program_whose_build_lists_nothing() {
     assert_eq!(all(none, &[]), ["part?"]);
     assert_eq!(all(none, &[("use.cu", use_of_it)]), ["part"]);
     assert_eq!(all(none, &[("README.md", "Write `#include \"part.h\"`.\n")]), ["part"]);
+}
+
+#[test]
+fn code_under_a_name_that_nobody_defines() {
+    let old = format!("#ifdef OLD_WAY\n#include \"all.h\"\n{}__global__ void k() {{}}\n#endif\n", dropping("old"));
+    let told = |more: &[(&str, &str)]| {
+        let build = ("Makefile", "app: main.o a.o b.o c.o d.o old.o\n\tnvcc $^ -o $@\n");
+        let used = (
+            "use.cu",
+            "#include \"all.h\"\n__global__ void used(int *p) { *p = 1; }\nvoid old(void **p);\n\
+                               void go(int *p) { used<<<1, 1>>>(p); old((void **)p); }\n",
+        );
+        let all = told(&project(build, &[more, &[used, ("old.cu", &*old)]].concat()));
+        all.into_iter().filter(|name| name.starts_with("old")).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&[]), ["old?"]);
+    // Another group that asks the name has code for both.
+    let asks =
+        "#include \"all.h\"\n__global__ void two(int *p) {\n#ifdef OLD_WAY\n*p = 1;\n#else\n*p = 2;\n#endif\n}\n";
+    assert_eq!(told(&[("asks.cu", asks), ("notes.h", "// #undef OLD_WAY\n")]), ["old?"]);
+    for speaks in [
+        ("README.md", "Build it with `-DOLD_WAY`.\n"),
+        ("config.h.in", "#undef OLD_WAY\n"),
+        ("b.cmake", "option(OLD_WAY \"The old way\" OFF)\n"),
+    ] {
+        assert_eq!(told(&[speaks]), ["old"], "{speaks:?}");
+    }
+}
+
+#[test]
+fn code_under_a_name_where_there_is_no_other() {
+    let text =
+        format!("#ifdef USE_GPU\n#include <cuda_runtime.h>\n{}__global__ void k() {{}}\n#endif\n", dropping("on"));
+    let main = "void on(void **p);\nint main() { void *p; on(&p); return 0; }\n";
+    assert_eq!(told(&Sandbox::new(&[("on.cu", &text), ("main.cu", main)])), ["on"]);
 }

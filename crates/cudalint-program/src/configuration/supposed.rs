@@ -64,9 +64,10 @@ pub fn configure<'a>(
             let is_one = value != Meaning::Opaque;
             let named = rival || is_error && open.len() > 1;
             for name in names {
-                let entry = supposed.entry(*name).or_insert(Supposition { named, is_one, lone });
+                let entry = supposed.entry(*name).or_insert(Supposition { named, is_one, lone, required: false });
                 entry.named &= named;
-                entry.lone &= lone;
+                entry.lone |= lone;
+                entry.required |= is_error;
                 entry.is_one |= is_one;
             }
         }
@@ -82,7 +83,7 @@ pub fn lone_branches(view: &View<'_>) -> Vec<LoneBranch> {
     let Some(file) = program.files.get(view.file as usize).filter(|_| !program.supposed.is_empty()) else {
         return Vec::new();
     };
-    let is_lone = |name: &&str| program.supposed.get(name).is_some_and(|it| it.lone && !it.named);
+    let is_lone = |name: &&str| program.supposed.get(name).is_some_and(|it| it.lone && !it.named && !it.required);
     let mut found = Vec::new();
     for branch in file.directives.groups.iter().flat_map(|group| &group.branches) {
         let Some(text) = &branch.text else { continue };

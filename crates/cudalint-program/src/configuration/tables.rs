@@ -51,13 +51,16 @@ pub struct Configuration<'a> {
 
 /// A name that nobody defines and that is taken for defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Each is so by itself.
 pub(super) struct Supposition {
     /// What stands behind it has a rival: a finding that needs it has to say so.
     pub named: bool,
     /// Whether the number 1 is supposed, and not only that it is defined.
     pub is_one: bool,
-    /// Whether it is so only because files have nothing for a GPU without it.
+    /// Whether a file has nothing for a GPU without it.
     pub lone: bool,
+    /// Whether a file cannot be compiled without it.
+    pub required: bool,
 }
 
 /// What a compiler defines before any file is read.

@@ -128,7 +128,8 @@ impl Walker<'_> {
         let is_notebook = !module.cells.is_empty();
         let for_a_shell = |line: &str| {
             let line = line.trim_start();
-            let binds_nothing = line.starts_with('!') || QUIET_MAGICS.contains(&line.split_whitespace().next().unwrap_or(""));
+            let binds_nothing =
+                line.starts_with('!') || QUIET_MAGICS.contains(&line.split_whitespace().next().unwrap_or(""));
             let takes_output = is_notebook && (line.contains("= !") || line.contains("= %"));
             line.starts_with(['!', '%', '?']) && !(is_notebook && binds_nothing) || takes_output
         };

@@ -66,7 +66,8 @@ impl<'p> Walker<'p> {
 
     /// What was read; an unknown integer becomes a symbol that is named after its place, so that it stays the same.
     fn with_symbol(&mut self, val: Val, place: Place, ty: Ty) -> Out {
-        let (Kind::Int(Int { q: Quantity::Unknown, bytes, .. }), Place::Cell(object, path)) = (&val.kind, &place) else {
+        let (Kind::Int(Int { q: Quantity::Unknown, bytes, .. }), Place::Cell(object, path)) = (&val.kind, &place)
+        else {
             return Out { val, ty, place: Some(place) };
         };
         if let Some(val) = self.constant_member(*object, path, &ty) {

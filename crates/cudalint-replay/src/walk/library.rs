@@ -306,7 +306,7 @@ impl<'p> Walker<'p> {
         }
         // The object and its count lie together in memory of an allocator; all others do what `new` does.
         let by_allocator = name == "make_shared" && !self.replaces_new();
-        if !by_allocator && !inner.is_unknown() && !self.comes_from_host_heap(&inner, 0) {
+        if !by_allocator && !self.comes_from_host_heap(&inner, 0) {
             return Out::new(Val::unknown(), Ty::library_of("unique_ptr", inner));
         }
         let size = self.size_of(&inner);

@@ -2,8 +2,8 @@
 //! in extents and template arguments hold.
 
 use super::{Out, Walker};
-use crate::quantity::Quantity;
 use crate::memory::Place;
+use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
 use cudalint_numbers::Scalar;
 use cudalint_program::ir::{ExprId, Function, FunctionId, ModuleId, Path, TemplateArg, TemplateParam, TypeId};

@@ -151,9 +151,16 @@ fn a_launch_with_another_number_of_arguments_is_of_no_known_kernel() {
 #[test]
 fn what_stands_behind_an_exception_does_not_happen() {
     let launch = "K(drv.InOut(a), N, block=(64, 1, 1))";
-    for raises in
-        ["count = missing", "count = a.size[0]", "K(drv.InOut(a), 64, block=(64, 1, 1))", "print(4, [missing])"]
-    {
+    for raises in [
+        "count = missing",
+        "count = a.size[0]",
+        "K(drv.InOut(a), 64, block=(64, 1, 1))",
+        "print(4, [missing])",
+        "b = a.reshape(3, 4)",
+        "b = a.reshape((-1, 5))",
+        "b = np.reshape(a, (2, 64))",
+        "a.shape = (65,)",
+    ] {
         assert_eq!(launched(&format!("{raises}\n{launch}\n")), [""; 0], "{raises}");
     }
     // What may be bound, or is not surely evaluated.
@@ -168,6 +175,9 @@ fn what_stands_behind_an_exception_does_not_happen() {
         "count = [missing for _ in open('f')]",
         "count = unicode('x')",
         "!ls\ncount = missing",
+        "b = a.reshape(2, 32)",
+        "b = a.reshape(-1, 16)",
+        "b = a.reshape(len(OPTIONS), 4)",
     ] {
         assert_eq!(launched(&format!("{goes_on}\n{launch}\n")), ["true 2"], "{goes_on}");
     }
