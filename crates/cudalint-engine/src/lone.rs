@@ -2,12 +2,13 @@
 //! whoever compiles it defines the name. Beside other code for a GPU, and where no text of the project spells the name, it is what is
 //! left of another version: nobody's program.
 
-use crate::others::Others;
+use crate::others::{Other, Others};
 use crate::roles::Role;
 use crate::unlisted::COMPILED;
 use cudalint_findings::{Finding, Place};
 use cudalint_program::Project;
-use cudalint_program::ir::{LoneBranch, ModuleId};
+use cudalint_program::ir::{LoneBranch, Module, ModuleId};
+use cudalint_syntax::Language;
 
 /// Such code of a project.
 pub(crate) struct Lone<'p> {
@@ -23,7 +24,7 @@ impl<'p> Lone<'p> {
         let Some(texts) = others.filter(|_| !branches.is_empty()).and_then(Others::texts) else {
             return Self { branches: Vec::new() };
         };
-        let is_outside = |(id, path, module): (ModuleId, &str, &cudalint_program::ir::Module)| {
+        let is_outside = |(id, path, module): (ModuleId, &str, &Module)| {
             let kernels = module.functions.iter().filter(|function| function.space.global && function.body.is_some());
             let inside = |at: u32| module.lone.iter().any(|branch| (branch.span.start..branch.span.end).contains(&at));
             COMPILED.iter().any(|ending| path.ends_with(ending))
@@ -34,12 +35,19 @@ impl<'p> Lone<'p> {
         if !all().any(is_outside) {
             branches.clear();
         }
-        let defines = |text: &crate::others::Other, name: &str| match text.role {
+        // `-DNAME` is no word.
+        let defines = |text: &Other, name: &str| match text.role {
             Role::Quiet => text.text.contains(&format!("define {name}")),
-            Role::Build | Role::Script | Role::Document | Role::Foreign => text.names(name),
+            Role::Build | Role::Script | Role::Document | Role::Foreign => text.text.contains(name),
         };
-        let is_nobodys =
-            |name: &str| others.is_some_and(|all| !all.spell(name)) || !texts.iter().any(|it| defines(it, name));
+        let scripts: Vec<&str> = project
+            .modules()
+            .filter(|id| project.module(*id).language == Language::Python)
+            .map(|id| &**project.source(id))
+            .collect();
+        let is_nobodys = |name: &str| {
+            !texts.iter().any(|text| defines(text, name)) && !scripts.iter().any(|text| text.contains(name))
+        };
         branches.retain(|(_, branch)| branch.names.iter().any(|name| is_nobodys(name)));
         Self { branches }
     }

@@ -41,12 +41,6 @@ const OF_NOTEBOOKS: [&str; 14] = [
     "In", "Out", "sc", "spark", "sqlContext", "sqlCtx", "sql", "dbutils", "displayHTML", "display_html", "table", "udf",
     "z", "widgets",
 ];
-/// Lines of notebooks that bind no name.
-#[rustfmt::skip]
-const QUIET_MAGICS: [&str; 12] = [
-    "%matplotlib", "%pip", "%conda", "%cd", "%env", "%config", "%load_ext", "%reload_ext", "%autoreload", "%%time",
-    "%%html", "%%markdown",
-];
 /// What binds names that stand nowhere, in the module itself.
 const BINDERS: [&str; 11] = [
     "exec",
@@ -118,7 +112,7 @@ impl Walker<'_> {
     }
 
     /// Whether all that binds names in a module is written there: it is a file of Python alone, or a notebook with all its cells, wholly
-    /// read, without what makes names of texts and without lines for a shell. A notebook's own lines may do what binds nothing.
+    /// read, without what makes names of texts and without lines for a shell.
     fn binds_openly(&mut self, id: ModuleId) -> bool {
         if let Some(known) = self.open_books.get(&id) {
             return *known;
@@ -126,13 +120,8 @@ impl Walker<'_> {
         let module = self.project.module(id);
         let source = self.project.source(id);
         let is_notebook = !module.cells.is_empty();
-        let for_a_shell = |line: &str| {
-            let line = line.trim_start();
-            let binds_nothing =
-                line.starts_with('!') || QUIET_MAGICS.contains(&line.split_whitespace().next().unwrap_or(""));
-            let takes_output = is_notebook && (line.contains("= !") || line.contains("= %"));
-            line.starts_with(['!', '%', '?']) && !(is_notebook && binds_nothing) || takes_output
-        };
+        // Those of a notebook are no part of its Python: what they bind makes less be told.
+        let for_a_shell = |line: &str| line.trim_start().starts_with(['!', '%', '?']);
         let extension = if is_notebook { "ipynb" } else { "py" };
         let known = module.language == Language::Python
             && module.inside.is_none()

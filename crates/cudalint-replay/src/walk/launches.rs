@@ -297,11 +297,10 @@ impl<'p> Walker<'p> {
         bound
     }
 
-    /// Whether the block of a launch is made of parameters of the function where the walk began, and somebody in the project
-    /// names that function.
+    /// Whether the block of a launch is made of parameters of the function around, and somebody in the project calls that function.
     fn is_block_by_caller(&self, launch: &LaunchExpr) -> bool {
         let (Some(block), Some(function)) = (launch.config.get(1), self.function()) else { return false };
-        if self.frames.len() != 1 || !self.entry_is_called {
+        if self.frames.len() == 1 && !self.entry_is_called {
             return false;
         }
         let module = self.module();

@@ -105,9 +105,11 @@ impl<'p> Walker<'p> {
         TypeEnv::new(env.iter().map(|(name, argument)| (name.clone(), argument_as_host(argument, 0))).collect())
     }
 
-    /// A constant of a class, `S<T>::size` or `params::size`, that needs no running program.
+    /// A constant of a class, `S<T>::size` or that of a local `using`, that needs no running program.
     pub(super) fn constant_of_class(&self, name: ExprId) -> Out {
-        let known = self.here().and_then(|here| {
+        // What a template parameter's class says goes with numbers of the caller that it was chosen for.
+        let here = self.here().filter(|_| self.module().owners.contains_key(&name));
+        let known = here.and_then(|here| {
             let (bytes, signed) = here.type_of(name).value().integer()?;
             Some((here.eval(name)?, bytes, signed))
         });
