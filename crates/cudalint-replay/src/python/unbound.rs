@@ -35,7 +35,7 @@ const BUILT_IN: [&str; 161] = [
 const MORE: [&str; 12] = [
     "str", "sum", "super", "tuple", "type", "unichr", "unicode", "vars", "xrange", "zip", "reveal_type", "reveal_locals",
 ];
-/// What kernels of notebooks bind before the first cell: IPython's own, and those of Spark and of hosted ones.
+/// What kernels of notebooks bind before the first cell: `IPython`'s own, and those of Spark and of hosted ones.
 #[rustfmt::skip]
 const OF_NOTEBOOKS: [&str; 14] = [
     "In", "Out", "sc", "spark", "sqlContext", "sqlCtx", "sql", "dbutils", "displayHTML", "display_html", "table", "udf",
