@@ -153,8 +153,8 @@ impl<'p> Others<'p> {
 
 /// A text without what stands behind `#`, where that is how comments are written.
 fn without_comments(path: &Path, text: &str) -> String {
-    const OTHERWISE: [&str; 12] =
-        ["vcxproj", "filters", "props", "targets", "sln", "lua", "json", "ipynb", "bat", "cmd", "pbxproj", "rs"];
+    const OTHERWISE: [&str; 13] =
+        ["in", "vcxproj", "filters", "props", "targets", "sln", "lua", "json", "ipynb", "bat", "cmd", "pbxproj", "rs"];
     if path.extension().is_some_and(|ending| OTHERWISE.iter().any(|other| ending == *other)) {
         return text.to_owned();
     }

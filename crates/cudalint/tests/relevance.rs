@@ -282,7 +282,7 @@ fn code_under_a_name_that_nobody_defines() {
         let used = (
             "use.cu",
             "#include \"all.h\"\n__global__ void used(int *p) { *p = 1; }\nvoid old(void **p);\n\
-                               void go(int *p) { used<<<1, 1>>>(p); old((void **)p); }\n",
+                               int main() { int *p; used<<<1, 1>>>(p); old((void **)p); return 0; }\n",
         );
         let all = told(&project(build, &[more, &[used, ("old.cu", &*old)]].concat()));
         all.into_iter().filter(|name| name.starts_with("old")).collect::<Vec<_>>()
