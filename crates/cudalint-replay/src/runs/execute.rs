@@ -154,6 +154,10 @@ impl Module<'_> {
 
     fn with_assumptions(&mut self, kernel: FunctionId, seen: &Seen<'_>) {
         let Some(function) = self.project.function_at(self.id, kernel) else { return };
+        // Callers that are not followed have shapes of their own.
+        if seen.fact.block_by_caller && block_knowledge(seen.fact) == BlockKnowledge::Computed {
+            return;
+        }
         let facts = numbers(seen.fact, function, &facts_of(seen));
         if facts.as_ref().is_ok_and(|numbers| numbers.complete) {
             return;
