@@ -155,7 +155,7 @@ impl Module<'_> {
     fn with_assumptions(&mut self, kernel: FunctionId, seen: &Seen<'_>) {
         let Some(function) = self.project.function_at(self.id, kernel) else { return };
         // Callers that are not followed have shapes of their own.
-        if seen.fact.block_by_caller && block_knowledge(seen.fact) == BlockKnowledge::Computed {
+        if seen.fact.block_by_caller && block_knowledge(seen.fact) != BlockKnowledge::Known {
             return;
         }
         let facts = numbers(seen.fact, function, &facts_of(seen));
