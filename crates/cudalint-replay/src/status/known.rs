@@ -108,13 +108,12 @@ pub fn is_of_thrust(namespace: &str) -> bool {
 
 /// Whether a path leads to a function or class of Thrust that looks at the last error: not to what works on the host alone.
 pub fn throws_errors(path: &str) -> bool {
-    const ON_HOST: [&str; 20] = [
+    const ON_HOST: [&str; 19] = [
         "raw_pointer_cast",
         "device_pointer_cast",
         "raw_reference_cast",
         "device_ptr",
         "device_reference",
-        "host_vector",
         "min",
         "max",
         "swap",
