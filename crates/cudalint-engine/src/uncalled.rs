@@ -349,8 +349,8 @@ fn joins(defined: &MacroDefinition) -> impl Iterator<Item = [&str; 2]> {
     let body = &*defined.body;
     body.match_indices("##").map(move |(at, mark)| {
         let (before, behind) = (body[..at].trim_end(), body[at + mark.len()..].trim_start());
-        let last = before.rfind(|letter| !is_part(letter)).map_or(before, |end| &before[end + 1..]);
-        let next = behind.find(|letter| !is_part(letter)).map_or(behind, |end| &behind[..end]);
+        let last = before.rsplit(|letter| !is_part(letter)).next().unwrap_or(before);
+        let next = behind.split(|letter| !is_part(letter)).next().unwrap_or(behind);
         [last, next].map(|word| if own(word) { word } else { "" })
     })
 }
@@ -404,7 +404,7 @@ impl<'p> File<'p> {
         // What stands for nothing is no part of the function, as read.
         let before = self.text.get(..function.span.start as usize).unwrap_or("").trim_end();
         let line = before.rsplit('\n').next().unwrap_or("").trim_start();
-        let last = line.rfind(|letter| !is_part(letter)).map_or(line, |end| &line[end + 1..]);
+        let last = line.rsplit(|letter| !is_part(letter)).next().unwrap_or(line);
         let marked = !line.starts_with('#') && !line.starts_with("//") && is_capital(last);
         let of_device = function.space.global || !function.space.host;
         // A macro in front of it may make it one that others see. Languages without C++'s names know those of C, and Fortran puts `_`

@@ -12,8 +12,9 @@ pub fn mutate(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
     let changes = 1 + random.below(4) * random.below(4);
     for _ in 0..changes {
         let other = window(random, seeds);
-        text = match random.below(16) {
+        text = match random.below(17) {
             0 => bytes(random, text),
+            16 => letters(random, &text),
             1 => numbers(random, &text),
             2 => rename(random, &text),
             3 | 4 => splice_pieces(random, &text, &other, lines),
@@ -192,6 +193,20 @@ fn bytes(random: &mut Random, mut text: Vec<u8>) -> Vec<u8> {
         }
     }
     text
+}
+
+/// Letters of several bytes between two tokens or in the place of one: who counts bytes and takes them for letters, shows there.
+fn letters(random: &mut Random, text: &[u8]) -> Vec<u8> {
+    const LETTERS: &[&str] =
+        &["é", "粒", "子", "（", "）", "；", "\u{2026}", "\u{a0}", "\u{feff}", "e\u{301}", "🚀", "ß", "İ", "µ"];
+    let mut own = tokens(text);
+    let letter = LETTERS[random.index(LETTERS.len())].as_bytes();
+    for _ in 0..=random.index(6) {
+        let at = random.index(own.len());
+        let count = usize::from(random.chance(30)).min(own.len() - at);
+        own.splice(at..at + count, [letter]);
+    }
+    joined(&own)
 }
 
 /// The empty range at a place.

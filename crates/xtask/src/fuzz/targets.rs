@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub enum Target {
     /// CUDA C++.
     Cuda,
+    /// A project of CUDA C++: two sources, a header of theirs and a build file.
+    Project,
     /// Python.
     Python,
     /// Jupyter notebooks.
@@ -34,8 +36,9 @@ const BESIDE: &str = "__global__ void k(float *p, int n) { p[blockIdx.x * blockD
                       int main() { float *p; cudaMalloc(&p, 400); k<<<1, 128>>>(p, 100); cudaFree(p); }\n";
 
 impl Target {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Cuda,
+        Self::Project,
         Self::Python,
         Self::Notebook,
         Self::Markdown,
@@ -49,7 +52,7 @@ impl Target {
     pub const fn share(self) -> u32 {
         match self {
             Self::Cuda => 10,
-            Self::Python => 6,
+            Self::Python | Self::Project => 6,
             Self::Notebook => 2,
             _ => 1,
         }
@@ -59,6 +62,7 @@ impl Target {
     pub const fn file(self) -> &'static str {
         match self {
             Self::Cuda => "input.cu",
+            Self::Project => "input.txt",
             Self::Python => "input.py",
             Self::Notebook => "input.ipynb",
             Self::Markdown => "input.md",
@@ -74,7 +78,7 @@ impl Target {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
         let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
         match self {
-            Self::Cuda => ends(&[".cu", ".cuh"]),
+            Self::Cuda | Self::Project => ends(&[".cu", ".cuh"]),
             Self::Python => ends(&[".py"]),
             Self::Notebook => ends(&[".ipynb"]),
             Self::Markdown => ends(&[".md"]),
@@ -93,7 +97,7 @@ impl Target {
     /// Seeds of our own, where other people's folders hold none or few.
     pub fn own_seeds(self, engine: &Engine, work: &Path) -> Vec<Vec<u8>> {
         match self {
-            Self::Cuda => vec![BESIDE.into()],
+            Self::Cuda | Self::Project => vec![BESIDE.into()],
             Self::Settings => vec![
                 b"[lint]\nselect = [\"all\"]\nignore = [\"empty-grid\"]\n[lint.per-file-ignores]\n\"a/**\" = [\"all\"]\n".to_vec(),
                 b"exclude = [\"a\", \"b/*.cu\"]\n[parse]\ndefines = [\"A=1\", \"B\"]\ninclude-dirs = [\"inc\"]\ndeclaration-macros = [\"API\"]\n[index]\nmax-bytes = 1000\n".to_vec(),
@@ -121,6 +125,7 @@ impl Target {
         match self {
             Self::Document => document(&String::from_utf8_lossy(input)),
             Self::Report => report(&String::from_utf8_lossy(input)),
+            Self::Project => project(engine, work, input),
             Self::Settings | Self::CompileCommands => {
                 let _ = fs::write(work.join(Self::Cuda.file()), BESIDE);
                 linted(engine, work)
@@ -134,6 +139,25 @@ fn lint(engine: &Engine, work: &Path) -> Result<Outcome, String> {
     let request =
         Request { paths: vec![PathBuf::from(work)], configuration: Configuration::Nearest, ..Request::default() };
     engine.check(&request, &|_| {}).map_err(|error| error.0)
+}
+
+/// Lints a project that the input is cut into, as long as no part is missing: what callers, includers and builds say of a file.
+fn project(engine: &Engine, work: &Path, input: &[u8]) -> Vec<u64> {
+    let folder = work.join("project");
+    let cut = |part: usize| {
+        let from = input.len() * part / 3;
+        input[from..].iter().position(|byte| *byte == b'\n').map_or(input.len(), |line| from + line + 1)
+    };
+    let (first, second) = (cut(1), cut(2));
+    let parts: [(&str, Vec<u8>); 4] = [
+        ("head.cuh", input[..first].to_vec()),
+        ("one.cu", [b"#include \"head.cuh\"\n", &input[first..second]].concat()),
+        ("two.cu", [b"#include \"head.cuh\"\n", &input[second..]].concat()),
+        ("CMakeLists.txt", b"add_executable(one one.cu)\n".to_vec()),
+    ];
+    let written = fs::create_dir_all(&folder).is_ok()
+        && parts.iter().all(|(name, text)| fs::write(folder.join(name), text).is_ok());
+    if written { linted(engine, &folder) } else { Vec::new() }
 }
 
 /// Lints the folder of the input and writes the findings in every format.
