@@ -3,10 +3,12 @@
 use crate::counts::{Miscount, ShortAllocation, miscount, miscount_of_copy, short_allocation};
 use crate::fixes::times_size;
 use crate::parts::{allocation_label, assumptions, event_finding, is_python};
+use crate::runs::parts::only_possible;
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Difference;
-use cudalint_findings::{Applicability, Finding, Place, Shows};
+use cudalint_findings::{Applicability, Confidence, Finding, Place, Shows};
 use cudalint_replay::facts::{Amount, CountShape, Event, EventKind, MemorySpace, Pointer, PointerArgument};
+use cudalint_replay::fillings::only_measured;
 use cudalint_replay::quantity::Quantity;
 
 /// The rule.
@@ -14,6 +16,7 @@ pub static RULE: Rule = rule!("element-count-as-bytes", Correctness, Output)
     .summary("A byte count holds a number of elements, or the size of something else.")
     .cwe(131)
     .fix(Applicability::Unsafe)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(check);
 
 /// The bytes that are not reached hold what they held before.
@@ -171,6 +174,9 @@ fn finding(
     }
     if let (Some(witness), Quantity::Known(number)) = (&mut finding.witness, &bytes.quantity) {
         witness.bindings.push(("bytes".to_owned(), *number));
+    }
+    if only_measured(context.project, event) {
+        only_possible(&mut finding);
     }
     Some(finding)
 }

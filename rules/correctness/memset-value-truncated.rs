@@ -6,7 +6,7 @@ use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Difference;
 use cudalint_findings::{Confidence, Shows};
 use cudalint_replay::facts::{Event, EventKind};
-use cudalint_replay::fillings::{Filling, filling};
+use cudalint_replay::fillings::{Filling, filling, only_measured};
 
 /// The rule.
 pub static RULE: Rule = rule!("memset-value-truncated", Correctness, Output)
@@ -81,7 +81,7 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
     if let Some(witness) = &mut finding.witness {
         witness.bindings = vec![("value".to_owned(), number), ("byte written".to_owned(), byte)];
     }
-    if filling == Filling::Unseen {
+    if filling == Filling::Unseen || only_measured(context.project, event) {
         only_possible(&mut finding);
     }
     Some(finding)

@@ -128,6 +128,11 @@ impl<'p> Scope<'p> {
         self.context().eval(expr)?.as_i64()
     }
 
+    /// The value of an expression that needs no running program, as a fraction.
+    pub fn eval_fraction(&self, expr: ExprId) -> Option<f64> {
+        Some(self.context().eval(expr)?.as_f64())
+    }
+
     /// The value of an enumerator, with what template parameters stand for here.
     pub fn enumerator(&self, entry: Entry) -> Option<i64> {
         self.context().eval_enumerator(entry)?.as_i64()

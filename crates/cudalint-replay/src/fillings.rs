@@ -6,6 +6,7 @@
 
 use crate::facts::{Event, EventKind};
 use crate::runs::defects::unread::Reader;
+pub use crate::runs::defects::unread::only_measured;
 use cudalint_program::Project;
 use cudalint_program::api::effects::Effect;
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, LocalId, Module, Stmt, Type, TypeId};

@@ -126,7 +126,7 @@ pub struct StaticObject {
     pub extents: Vec<i64>,
     /// Alignment of its first byte.
     pub align: u32,
-    /// Integers that it holds from the start, for a constant table: bytes of one and the values.
+    /// Numbers that it holds from the start, for a constant table: bytes of one and the values; of fractions their bits.
     pub values: Option<(u8, Arc<[i64]>)>,
 }
 

@@ -177,4 +177,6 @@ pub enum FloatMath {
     Exp,
     Pow,
     Fmod,
+    /// The sum of a product of two and a third, rounded once.
+    Fma,
 }

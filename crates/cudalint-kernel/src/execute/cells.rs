@@ -148,6 +148,10 @@ pub(super) const fn name_there(seed: u64, offset: u64) -> i64 {
 /// What is read of bytes that were there before. The bytes of a float are not its value, except for zero.
 pub(super) fn foretold(seed: u64, ty: &Ty, bits: i64) -> (i64, u8) {
     match ty {
+        Ty::Float { bytes: 4 } if !f32::from_bits(bits as u32).is_nan() => {
+            (f64::from(f32::from_bits(bits as u32)).to_bits() as i64, KNOWN)
+        }
+        Ty::Float { bytes: 8 } if !super::ops::float(bits).is_nan() => (bits, KNOWN),
         Ty::Float { .. } | Ty::Pointer if bits != 0 => (name_there(seed ^ bits as u64, 0), NUMBER),
         ty => (ty.wrap(bits), KNOWN),
     }

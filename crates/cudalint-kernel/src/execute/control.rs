@@ -150,7 +150,7 @@ impl Machine<'_> {
 
     fn run_if(&mut self, id: StmtId, condition: ExprId, then: &Block, otherwise: &Block) {
         let mut value = self.eval(condition);
-        self.seen_outside(&value);
+        self.decides(&value, |scan, code| scan.nature(code, id).computes());
         let entry = self.act.clone();
         if entry.is_empty() {
             return;

@@ -230,6 +230,7 @@ impl Machine<'_> {
         } else {
             let left = convert::convert(ty, compute, &before, &self.act, id);
             let result = ops::binary(op, compute, &left, &right, &self.act, id);
+            let result = self.product(op, compute, &left, &right, result);
             convert::convert(compute, ty, &result, &self.act, id)
         };
         if !self.act.is_empty() {
@@ -244,7 +245,8 @@ impl Machine<'_> {
         let b = self.eval(b);
         self.spend_on(&[&a, &b]);
         self.note_distance(id, op, &a, &b);
-        ops::binary(op, operands, &a, &b, &self.act, id)
+        let value = ops::binary(op, operands, &a, &b, &self.act, id);
+        self.product(op, operands, &a, &b, value)
     }
 
     /// Evaluates under a narrower mask; what it assigns in lanes of `unknown` is not known afterwards.
@@ -284,7 +286,7 @@ impl Machine<'_> {
     /// `a && b` (`and`) and `a || b`.
     fn short(&mut self, a: ExprId, b: ExprId, and: bool) -> Val {
         let left = self.eval(a);
-        self.seen_outside(&left);
+        self.decides(&left, |scan, code| scan.nature_in(code, b).computes());
         let parting = self.part(&left);
         let (go, skip) = if and { (parting.yes, parting.no) } else { (parting.no, parting.yes) };
         if go.is_empty() {
@@ -329,7 +331,7 @@ impl Machine<'_> {
 
     fn select(&mut self, condition: ExprId, a: ExprId, b: ExprId) -> Val {
         let value = self.eval(condition);
-        self.seen_outside(&value);
+        self.decides(&value, |scan, code| [a, b].into_iter().all(|side| scan.nature_in(code, side).computes()));
         let parting = self.part(&value);
         if parting.no.is_empty() {
             return self.guarded(condition, &value, a);

@@ -306,6 +306,12 @@ impl Machine<'_> {
         // Only what every machine computes alike to the last bit, or what is exact in the cases that matter.
         let known = (double || single).then(|| a.uniform().map(ops::float)).flatten();
         let other = b.map(|b| b.uniform().map(ops::float));
+        if function == FloatMath::Fma
+            && let (Some(b), Some(sum)) = (b, values.get(2))
+        {
+            let value = self.pure(values, 1000 + function as u32, ty);
+            return self.without_zeros(a, b, sum, value);
+        }
         let result = match (known, function) {
             (Some(x), FloatMath::Floor) => Some(x.floor()),
             (Some(x), FloatMath::Ceil) => Some(x.ceil()),

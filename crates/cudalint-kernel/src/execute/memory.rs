@@ -19,7 +19,7 @@ pub(super) enum Initial {
     NothingBut(Arc<[Range<u64>]>),
     /// This byte everywhere.
     Filled(u8),
-    /// Integers of so many bytes.
+    /// Integers of so many bytes, or the bits of fractions.
     Integers(u8, Arc<[i64]>),
 }
 

@@ -8,9 +8,12 @@
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
 use super::memory::Memory;
+use super::ops;
+use super::scan::Scan;
 use super::touch::Touch;
 use super::value::{Data, KNOWN, NUMBER, Val, mix, object_of, offset_of};
 use super::watch::{Variation, Watch};
+use crate::code::{BinaryOp, Code, Ty};
 use crate::report::{AccessKind, Event, EventKind, ExecutionReport, ObjectKind, Site};
 use rustc_hash::FxHashMap;
 
@@ -85,7 +88,8 @@ impl Machine<'_> {
     /// Collects a cell of a suspicious read.
     pub(super) fn collect(&mut self, read: Site, index: usize, offset: i64, stored_by: Option<u16>) {
         if let Watch::Collects(spots) = &mut self.watch {
-            let known = spots.entry(read).or_default().entry((index as u32, offset)).or_insert(stored_by);
+            let cell = (self.block, index as u32, offset);
+            let known = spots.entry(read).or_default().entry(cell).or_insert(stored_by);
             *known = known.filter(|lane| Some(*lane) == stored_by);
         }
     }
@@ -95,6 +99,40 @@ impl Machine<'_> {
         if let Watch::Varies(seen) = &mut self.watch {
             seen.see(value, &self.act);
         }
+    }
+
+    /// A value parts the active lanes. Where either side does no more than compute, nobody sees which way they go but by what
+    /// they hold afterwards, and that is unknown then.
+    pub(super) fn decides(&mut self, value: &Val, computes: impl FnOnce(&mut Scan, &Code) -> bool) {
+        if self.keeps_origins() && (value.all_known() || !computes(&mut self.scan, self.code)) {
+            self.seen_outside(value);
+        }
+    }
+
+    /// A product of fractions: a known zero makes it zero, whatever the other side is. (Of an infinity, or of what is no number,
+    /// it does not; a kernel that gives a value the weight 0 does not reckon with these.)
+    pub(super) fn product(&self, op: BinaryOp, ty: &Ty, a: &Val, b: &Val, value: Val) -> Val {
+        if op != BinaryOp::Mul || !ty.is_float() {
+            return value;
+        }
+        self.without_zeros(a, b, &Val::known(0), value)
+    }
+
+    /// `rest` in the lanes in which a factor is a known zero, `value` in the others.
+    pub(super) fn without_zeros(&self, a: &Val, b: &Val, rest: &Val, value: Val) -> Val {
+        if !self.keeps_origins() || value.all_known() || matches!(value.data, Data::Aggregate(_)) {
+            return value;
+        }
+        let zero = |(bits, tag): (i64, u8)| tag == KNOWN && ops::float(bits) == 0.0;
+        if [a, b].into_iter().any(|side| side.alike().is_some_and(zero)) {
+            return rest.clone();
+        }
+        let lane =
+            |lane: usize| if zero(a.lane(lane)) || zero(b.lane(lane)) { rest.lane(lane) } else { value.lane(lane) };
+        if (0..self.n).any(|lane| zero(a.lane(lane)) || zero(b.lane(lane))) {
+            return Val::from_lanes(self.n, lane);
+        }
+        value
     }
 
     /// Others may look at all that has been stored so far.
@@ -176,9 +214,10 @@ impl Machine<'_> {
         if seen.one.is_some_and(|one| one != site) {
             return value;
         }
-        let seed = seen.seed;
+        let (seed, block) = (seen.seed, self.block);
         let meant = |lane: usize, offset: i64| {
-            let mut stored = (offset..offset + i64::from(bytes)).filter_map(|byte| spots.get(&(index as u32, byte)));
+            let all = offset..offset + i64::from(bytes);
+            let mut stored = all.filter_map(|byte| spots.get(&(block, index as u32, byte)));
             stored.any(|stored| stored.is_none_or(|by| usize::from(by) != lane))
         };
         let name = |offset: i64| (mix(mix(0x1d1e, seed), offset as u64) as i64, NUMBER);

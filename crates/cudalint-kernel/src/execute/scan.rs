@@ -13,9 +13,10 @@ pub(super) struct Scan {
     stmts: FxHashMap<StmtId, Rc<[VariableId]>>,
     exprs: FxHashMap<ExprId, Rc<[VariableId]>>,
     natures: FxHashMap<StmtId, Nature>,
+    natures_of_exprs: FxHashMap<ExprId, Nature>,
 }
 
-/// What a loop may do besides computing.
+/// What a loop, or another part of the code, may do besides computing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Nature {
     /// It may wait for somebody else: it has an atomic operation, a volatile read, a fence or a call out of sight in it.
@@ -24,6 +25,15 @@ pub(super) struct Nature {
     pub(super) may_leave: bool,
     /// It has a barrier in it.
     pub(super) has_barrier: bool,
+    /// It does something that others may see: a store in memory, an operation on it, a call out of sight.
+    pub(super) acts: bool,
+}
+
+impl Nature {
+    /// Whether nothing is left of it but what registers hold.
+    pub(super) const fn computes(self) -> bool {
+        !self.may_wait && !self.may_leave && !self.has_barrier && !self.acts
+    }
 }
 
 impl Scan {
@@ -51,7 +61,18 @@ impl Scan {
         found
     }
 
-    /// What a loop may do.
+    /// What an expression may do.
+    pub(super) fn nature_in(&mut self, code: &Code, expr: ExprId) -> Nature {
+        if let Some(&known) = self.natures_of_exprs.get(&expr) {
+            return known;
+        }
+        let mut walk = Walk::new(code, true);
+        walk.expr(expr, 0);
+        self.natures_of_exprs.insert(expr, walk.nature);
+        walk.nature
+    }
+
+    /// What a statement may do.
     pub(super) fn nature(&mut self, code: &Code, stmt: StmtId) -> Nature {
         if let Some(&known) = self.natures.get(&stmt) {
             return known;
@@ -94,7 +115,7 @@ impl<'c> Walk<'c> {
         Self {
             code,
             assigned: Vec::new(),
-            nature: Nature { may_wait: false, may_leave: false, has_barrier: false },
+            nature: Nature { may_wait: false, may_leave: false, has_barrier: false, acts: false },
             loops: 0,
             callees,
             calls: 0,
@@ -144,7 +165,7 @@ impl<'c> Walk<'c> {
                 self.loops -= 1;
             }
             Stmt::Break => self.nature.may_leave |= self.calls == 0 && self.loops <= 1,
-            Stmt::Continue => {}
+            Stmt::Continue => self.nature.acts |= self.calls == 0 && self.loops == 0,
             Stmt::Return(value) => {
                 self.nature.may_leave |= self.calls == 0;
                 if let Some(value) = value {
@@ -153,6 +174,7 @@ impl<'c> Walk<'c> {
             }
             Stmt::Opaque { exprs, blocks, .. } => {
                 self.nature.may_leave = true;
+                self.nature.acts = true;
                 for &expr in exprs {
                     self.expr(expr, depth);
                 }
@@ -178,6 +200,7 @@ impl<'c> Walk<'c> {
             }
             Place::Memory { address, volatile, .. } => {
                 self.nature.may_wait |= *volatile && !written;
+                self.nature.acts |= written;
                 self.expr(*address, depth);
             }
         }
@@ -221,6 +244,7 @@ impl<'c> Walk<'c> {
             Expr::Opaque { children, effect } => {
                 self.nature.may_wait |= matches!(effect, Effect::Call { .. } | Effect::Anything);
                 self.nature.may_leave |= *effect == Effect::Anything;
+                self.nature.acts |= !matches!(effect, Effect::Pure(_) | Effect::None);
                 for &part in children {
                     self.expr(part, depth);
                 }
@@ -233,7 +257,7 @@ impl<'c> Walk<'c> {
                     return;
                 }
                 if self.calls >= 6 {
-                    self.nature = Nature { may_wait: true, may_leave: true, has_barrier: true };
+                    self.nature = Nature { may_wait: true, may_leave: true, has_barrier: true, acts: true };
                 } else if let Some(function) = self.code.functions.get(*function) {
                     self.calls += 1;
                     self.block(&function.body, depth);
@@ -249,6 +273,10 @@ impl<'c> Walk<'c> {
                         | Intrinsic::LoadCached
                 );
                 self.nature.may_leave |= matches!(intrinsic, Intrinsic::Exit | Intrinsic::Assume);
+                self.nature.acts |= !matches!(
+                    intrinsic,
+                    Intrinsic::Min | Intrinsic::Max | Intrinsic::Abs | Intrinsic::Bits(_) | Intrinsic::FloatMath(_)
+                );
                 self.nature.has_barrier |= matches!(
                     intrinsic,
                     Intrinsic::BlockBarrier

@@ -6,9 +6,9 @@ use crate::report::Site;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Bytes of objects, by the objects' positions, each with the one lane that stores there, if there is one: what it reads
-/// there itself is in order.
-pub(super) type Spots = FxHashMap<(u32, i64), Option<u16>>;
+/// Bytes of objects in a block, by the objects' positions, each with the one lane that stores there, if there is one: what it
+/// reads there itself is in order.
+pub(super) type Spots = FxHashMap<([u32; 3], u32, i64), Option<u16>>;
 
 /// What an execution does besides executing.
 #[derive(Default)]

@@ -225,6 +225,7 @@ impl Lowerer<'_> {
             "exp" => FloatMath::Exp,
             "pow" => FloatMath::Pow,
             "fmod" => FloatMath::Fmod,
+            "fma" if args.len() == 3 => FloatMath::Fma,
             _ => return self.pure(base, args, ty, site),
         };
         if args.iter().any(|arg| arg.ty.promoted().is_none()) {

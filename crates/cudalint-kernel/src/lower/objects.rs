@@ -58,7 +58,7 @@ impl<'p> Lowerer<'p> {
         found.is_constexpr || self.context.ir.is_const(found.ty)
     }
 
-    /// The integers of an initializer. A `__constant__` table that is not `const` may be overwritten by the host: its values
+    /// The numbers of an initializer, fractions as their bits. A `__constant__` table that is not `const` may be overwritten by the host: its values
     /// are taken where no call that names a symbol names it.
     fn table(&self, found: &ir::Variable, ty: &Ty) -> Option<(u8, Arc<[i64]>)> {
         found.init?;
@@ -66,7 +66,10 @@ impl<'p> Lowerer<'p> {
         while let Ty::Array(of, _) = element {
             element = of;
         }
-        let (bytes, _) = element.integer()?;
+        let bytes = match element.value() {
+            Ty::Float { bytes } => *bytes,
+            element => element.integer()?.0,
+        };
         if !self.is_const(found) && self.project.is_symbol_of_host(&found.name) {
             return None;
         }
@@ -122,6 +125,13 @@ impl<'p> Lowerer<'p> {
         let mut element = ty;
         while let Ty::Array(of, _) = element {
             element = of;
+        }
+        match element.value() {
+            Ty::Float { bytes: 4 } => {
+                return Some(i64::from((self.context.scope.eval_fraction(value)? as f32).to_bits()));
+            }
+            Ty::Float { bytes: 8 } => return Some(self.context.scope.eval_fraction(value)?.to_bits() as i64),
+            _ => {}
         }
         let (bytes, signed) = element.integer()?;
         Some(cudalint_numbers::Integer::new(bytes, signed).wrap(self.context.scope.eval(value)?))

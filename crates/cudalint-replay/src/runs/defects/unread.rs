@@ -1,10 +1,10 @@
-//! Memory of the device whose contents nobody looks at: it is copied to the host into an array that the program never reads.
-//! Benchmarks have such memory so that the compiler keeps what they measure.
+//! Memory of the device whose contents nobody looks at: it is copied to the host into an array that the program never reads, or
+//! it stays there in a function that measures time. Benchmarks have such memory so that there is something to measure.
 //!
 //! It goes by what is written in the function that allocates: of the two variables, that of the device and that of the host, each
 //! use is one of the few that look at nothing. A use of any other kind is taken for one that reads.
 
-use crate::facts::{Buffer, Site};
+use crate::facts::{Buffer, Event, EventKind, Site};
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, Space};
 use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Module, ModuleId, Path, Stmt, StmtId, Type};
@@ -14,7 +14,8 @@ use cudalint_program::{Name, Project, ir};
 /// Casts and the like around a variable that are looked through.
 const MAX_DEPTH: u32 = 8;
 
-/// Whether nothing that the program does after a launch of the kernel reads what is in the memory; it has been copied to the host.
+/// Whether nothing that the program does after a launch of the kernel reads what is in the memory; it has been copied to the host,
+/// or the function measures time.
 pub(super) fn is_unread(project: &Project, buffer: &Buffer) -> bool {
     let Some(reader) = Reader::around(project, buffer.site) else { return false };
     let mut copies = 0;
@@ -33,8 +34,26 @@ pub(super) fn is_unread(project: &Project, buffer: &Buffer) -> bool {
                     reader.variable(*host).is_some_and(|host| reader.is_never_read(host, device))
                 }
             }) && kernel.is_some()
-                && copies > 0
+                && (copies > 0 || reader.measures())
         })
+}
+
+/// Whether a copy or a set fills memory that nobody reads, in a function that measures time.
+pub fn only_measured(project: &Project, event: &Event) -> bool {
+    let (EventKind::Copy { destination, .. } | EventKind::Set { destination, .. }) = &event.kind else { return false };
+    let Some(reader) = Reader::around(project, event.site).filter(|reader| reader.measures()) else { return false };
+    let Some(filled) = reader.named(destination.text.trim()) else { return false };
+    reader.is_never_read(filled, filled)
+        || reader.is_of_device(filled)
+            && reader.uses(filled).is_some_and(|uses| {
+                uses.iter().all(|of| match of {
+                    Use::Allocation | Use::Written => true,
+                    Use::CopiedTo(host) => {
+                        reader.variable(*host).is_some_and(|host| reader.is_never_read(host, filled))
+                    }
+                    Use::Launch(_) => false,
+                })
+            })
 }
 
 /// What is done with a variable, where that reads nothing on the host.
@@ -97,6 +116,27 @@ impl<'p> Reader<'p> {
                     Use::Launch(_) => false,
                 })
             })
+    }
+
+    /// Whether the function measures time.
+    fn measures(&self) -> bool {
+        let Some(body) = &self.function.body else { return false };
+        let of_time = |name: &Name| {
+            let name = name.as_str().to_ascii_lowercase();
+            ["elapsed", "clock", "chrono", "timer", "gettimeofday", "wtime"].iter().any(|word| name.contains(word))
+        };
+        let mut found = false;
+        walk(self.module, self.function, body, |item| {
+            if let Item::Expr(id) = item {
+                found |= match self.kind(id) {
+                    Some(Expr::Name { path, .. }) => path.segments.iter().any(of_time),
+                    Some(Expr::Member { name, .. }) => of_time(name),
+                    _ => false,
+                };
+            }
+            !found
+        });
+        found
     }
 
     fn is_pointer(&self, local: LocalId) -> bool {
