@@ -8,13 +8,18 @@ use crate::others::Others;
 use crate::project::{ProjectInput, Source};
 use crate::rule::default_severity;
 use crate::uncalled::{Users, Uses};
-use crate::unlisted::unlisted;
+use crate::unlisted::{COMPILED, unlisted};
 use cudalint_findings::{Confidence, Finding, Witness};
 use cudalint_program::Project;
+use cudalint_program::api::ApiId;
 use cudalint_program::ir::ModuleId;
+use cudalint_syntax::{Language, flaw};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::OnceLock;
+
+/// Endings of files that are compiled where others include them.
+const HEADERS: [&str; 4] = [".cuh", ".h", ".hpp", ".hh"];
 
 /// What is known of a project's places.
 pub(crate) struct Relevance<'p> {
@@ -24,6 +29,8 @@ pub(crate) struct Relevance<'p> {
     reals: FxHashMap<&'p str, &'p Path>,
     library: bool,
     unlisted: OnceLock<FxHashSet<ModuleId>>,
+    /// By module, what keeps compilers from taking its text.
+    flaws: Vec<OnceLock<Option<String>>>,
     lone: OnceLock<Lone<'p>>,
 }
 
@@ -36,7 +43,8 @@ impl<'p> Relevance<'p> {
         let reals = sources.iter().map(|source| (&*source.path, source.real.as_path())).collect();
         let library = !builds[1].is_empty();
         let uses = Uses::new(project, calls, builds);
-        Self { project, uses, others, reals, library, unlisted: OnceLock::new(), lone: OnceLock::new() }
+        let flaws = project.modules().map(|_| OnceLock::new()).collect();
+        Self { project, uses, others, reals, library, unlisted: OnceLock::new(), flaws, lone: OnceLock::new() }
     }
 
     /// Makes a finding of a module *possible* where nobody's program has its place, or the launch that it needs; whether it is told
@@ -49,7 +57,7 @@ impl<'p> Relevance<'p> {
             Users::Never => return false,
             Users::NotInProgram(reason) => Some(reason),
             Users::Some => own
-                .then(|| self.never_runs(id, at).or_else(|| self.is_unlisted(id)))
+                .then(|| self.is_flawed(id).or_else(|| self.never_runs(id, at)).or_else(|| self.is_unlisted(id)))
                 .flatten()
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
                 .or_else(|| self.has_unlisted_launch(finding)),
@@ -60,6 +68,28 @@ impl<'p> Relevance<'p> {
             finding.witness.get_or_insert_with(Witness::default).assumptions.push(reason);
         }
         true
+    }
+
+    /// Whether no compiler takes a file: then nothing in it runs.
+    fn is_flawed(&self, id: ModuleId) -> Option<String> {
+        const STATEMENTS: [&str; 6] = ["printf", "scanf", "malloc", "memset", "memcpy", "free"];
+        let found = || {
+            let (module, path) = (self.project.module(id), &**self.project.path(id));
+            let is_code = COMPILED.iter().chain(&HEADERS).any(|ending| path.ends_with(ending));
+            if module.language != Language::Cuda || module.inside.is_some() || !is_code {
+                return None;
+            }
+            let of_library =
+                |name: &str| STATEMENTS.contains(&name) || name.starts_with("cu") && ApiId::named(name).is_some();
+            let own = |name: &str| module.functions.iter().any(|function| function.name == *name);
+            let ends = |name: &str| of_library(name) && !own(name) && !self.project.has_macro(id, name);
+            let text = self.project.source(id);
+            let flaw = flaw(text, &module.passed_over, ends)?;
+            let line = 1 + text.get(..flaw.span.start as usize)?.bytes().filter(|byte| *byte == b'\n').count();
+            let name = path.rsplit('/').next().unwrap_or(path);
+            Some(format!("a compiler takes `{name}`, which has {} in line {line}", flaw.what))
+        };
+        self.flaws.get(id.index())?.get_or_init(found).clone()
     }
 
     fn never_runs(&self, id: ModuleId, at: usize) -> Option<String> {

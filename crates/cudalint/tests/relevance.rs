@@ -308,3 +308,23 @@ fn code_under_a_name_where_there_is_no_other() {
     let main = "void on(void **p);\nint main() { void *p; on(&p); return 0; }\n";
     assert_eq!(told(&Sandbox::new(&[("on.cu", &text), ("main.cu", main)])), ["on"]);
 }
+
+#[test]
+fn files_that_no_compiler_takes() {
+    let code = "#include <cuda_runtime.h>\nvoid f(void **p) {\n    cudaMalloc(p, 4);\n}\n";
+    let call = "#include <cuda_runtime.h>\nvoid f(void **p) {\n    cudaMalloc(p, 4);\n    cudaFree(*p)\n}\n";
+    let told = |text: &str| told(&Sandbox::new(&[("a.cu", text)]));
+    assert_eq!(told(code), ["f"]);
+    assert_eq!(told(&format!("EXPORTED API\n{code}NAMESPACE_END\n")), ["f"]);
+    assert_eq!(told(&format!("#if 0\nThis code allocates memory.\n#endif\n{code}")), ["f"]);
+    assert_eq!(told(&format!("#define cudaFree(p) (free)(p);\n{call}")), ["f"]);
+    for text in [
+        call,
+        &format!("c++\n{code}"),
+        &format!("{code}This code allocates memory.\n"),
+        &format!("{code}1\n"),
+        &format!("{code}int main() {{ int n = 4 +"),
+    ] {
+        assert_eq!(told(text), ["f?"], "{text}");
+    }
+}
