@@ -81,9 +81,14 @@ pub fn miscount_of_copy(
     let one_of_other = other.element.is_some_and(|element| *bytes == Quantity::Known(element));
     // Of one variable a part may be meant; of two sides of its type the whole is.
     let part_of_variable = is_variable(side) && other.element != side.element;
+    // Where an array of pointers on the host stands for one pointer (`float *d[n]` for `float *d`), the count is the other side's.
+    let of_pointers = |side: &PointerArgument| side.element_name.trim_end().ends_with('*');
+    let on_host = matches!(&side.pointer, Pointer::Into { buffer, .. }
+        if matches!(buffer.origin, Origin::Local | Origin::Global));
+    let array_by_mistake = on_host && of_pointers(side) && !of_pointers(other) && !other.element_name.is_empty();
     miscount(side, bytes, count).filter(|why| match why {
         Miscount::Elements { .. } => !all_bytes,
-        Miscount::OtherType { .. } => !one_of_other && !part_of_variable,
+        Miscount::OtherType { .. } => !one_of_other && !part_of_variable && !array_by_mistake,
         _ => true,
     })
 }

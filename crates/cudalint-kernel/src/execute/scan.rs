@@ -18,6 +18,7 @@ pub(super) struct Scan {
 
 /// What a loop, or another part of the code, may do besides computing.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "independent properties of a part of the code")]
 pub(super) struct Nature {
     /// It may wait for somebody else: it has an atomic operation, a volatile read, a fence or a call out of sight in it.
     pub(super) may_wait: bool,

@@ -41,7 +41,7 @@ pub(super) fn is_unread(project: &Project, buffer: &Buffer) -> bool {
 /// Whether a copy or a set fills memory that nobody reads, in a function that measures time.
 pub fn only_measured(project: &Project, event: &Event) -> bool {
     let (EventKind::Copy { destination, .. } | EventKind::Set { destination, .. }) = &event.kind else { return false };
-    let Some(reader) = Reader::around(project, event.site).filter(|reader| reader.measures()) else { return false };
+    let Some(reader) = Reader::around(project, event.site).filter(Reader::measures) else { return false };
     let Some(filled) = reader.named(destination.text.trim()) else { return false };
     reader.is_never_read(filled, filled)
         || reader.is_of_device(filled)
