@@ -9,7 +9,7 @@ use crate::project::{ProjectInput, Source};
 use crate::rule::default_severity;
 use crate::uncalled::{Users, Uses};
 use crate::unlisted::{COMPILED, unlisted};
-use cudalint_findings::{Confidence, Finding, Witness};
+use cudalint_findings::{Confidence, Finding, Shows, Witness};
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::ModuleId;
@@ -57,7 +57,12 @@ impl<'p> Relevance<'p> {
             Users::Never => return false,
             Users::NotInProgram(reason) => Some(reason),
             Users::Some => own
-                .then(|| self.is_flawed(id).or_else(|| self.never_runs(id, at)).or_else(|| self.is_unlisted(id)))
+                .then(|| {
+                    // What a compiler refuses is refused there, too.
+                    let runs = finding.claim.shows != Shows::CompileError;
+                    let flaw = if runs { self.is_flawed(id) } else { None };
+                    flaw.or_else(|| self.never_runs(id, at)).or_else(|| self.is_unlisted(id))
+                })
                 .flatten()
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
                 .or_else(|| self.has_unlisted_launch(finding)),

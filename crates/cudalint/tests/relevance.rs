@@ -328,3 +328,13 @@ fn files_that_no_compiler_takes() {
         assert_eq!(told(text), ["f?"], "{text}");
     }
 }
+
+#[test]
+fn what_is_refused_is_refused_in_a_file_that_no_compiler_takes() {
+    let text = "c++\n#include <cuda_runtime.h>\n__global__ void k(int n) {}\nint main() { k(9); return 0; }\n";
+    let ran = Sandbox::new(&[("a.cu", text)]).run(&["--output-format", "json", "."]);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let rules: Vec<&str> =
+        report["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].as_str().unwrap()).collect();
+    assert_eq!(rules, ["kernel-called-without-launch"]);
+}
