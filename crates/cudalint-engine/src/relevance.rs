@@ -84,8 +84,7 @@ impl<'p> Relevance<'p> {
             if module.language != Language::Cuda || module.inside.is_some() || !is_code {
                 return None;
             }
-            let of_library =
-                |name: &str| STATEMENTS.contains(&name) || name.starts_with("cu") && ApiId::named(name).is_some();
+            let of_library = |name: &str| STATEMENTS.contains(&name) || ApiId::with_status(name).is_some();
             let own = |name: &str| module.functions.iter().any(|function| function.name == *name);
             let ends = |name: &str| of_library(name) && !own(name) && !self.project.has_macro(id, name);
             let text = self.project.source(id);
