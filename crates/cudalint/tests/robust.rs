@@ -233,3 +233,29 @@ fn a_jump_out_of_torn_code() {
         survives("a.cu", torn);
     }
 }
+
+#[test]
+fn loops_with_calls_that_call_themselves() {
+    // What a callee may do is looked up once, not once for each way to it: forty calls in it, each with forty calls in it.
+    let calls = lines(40, |_| "  again(y + 1);".to_owned());
+    let of_cuda = format!(
+        "__device__ void again(int y) {{\n  if (y > 9) return;\n{calls}}}\n\
+         __global__ void k(int *p, int y) {{\n  for (int i = 0; i < y; i++) {{\n    again(i);\n  }}\n  p[threadIdx.x] = y;\n}}\n"
+    );
+    survives("a.cu", &of_cuda);
+    let calls = lines(40, |_| "    again(y + 1)".to_owned());
+    let of_python = format!(
+        "from numba import cuda\n\n@cuda.jit(device=True)\ndef again(y):\n    if y > 9:\n        return\n{calls}\n\
+         @cuda.jit\ndef k(p, y):\n    for i in range(y):\n        again(i)\n    p[cuda.threadIdx.x] = y\n"
+    );
+    survives("a.py", &of_python);
+}
+
+#[test]
+fn thousands_of_loops() {
+    // Whether a loop takes a lock is seen by its condition, before the whole function is read for it.
+    let loops = lines(12_000, |_| "  while (i < y) i += p[i];".to_owned());
+    survives("a.cu", &format!("__global__ void k(int *p, int y) {{\n  int i = threadIdx.x;\n{loops}}}\n"));
+    let locks = lines(4000, |_| "  while (atomicCAS(p, 0, 1) != 0) {}".to_owned());
+    survives("b.cu", &format!("__global__ void k(int *p, int y) {{\n{locks}}}\n"));
+}

@@ -6,7 +6,6 @@ use super::machine::Machine;
 use super::touch::Touch;
 use super::value::{Data, KNOWN, Val, object_of, offset_of};
 use crate::code::{Code, Expr, ExprId, Intrinsic, Scope, StmtId};
-use crate::readings::locks::takes_lock;
 use crate::report::AccessKind;
 
 /// Most times that locks are taken in one run and looked at.
@@ -15,9 +14,10 @@ const MOST: usize = 256;
 impl Machine<'_> {
     /// Takes a lock, where a loop does that and nothing else; false where it has to be run.
     pub(super) fn take_lock(&mut self, id: StmtId, condition: Option<ExprId>) -> bool {
-        let (code, Some(condition)) = (self.code, condition) else { return false };
+        let Some(condition) = condition else { return false };
         let Some(function) = self.frames.last().map(|frame| frame.function) else { return false };
-        let known = self.locks.known.entry(id).or_insert_with(|| takes_lock(code, function, id));
+        let loops = &mut self.locks.loops;
+        let known = self.locks.known.entry(id).or_insert_with(|| loops.takes_lock(function, id));
         let Some(lock) = *known else { return false };
         if self.act.sure() == 0 || self.act.maybe() > 0 || self.locks.sessions.len() >= MOST {
             return false;

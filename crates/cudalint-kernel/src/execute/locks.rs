@@ -1,7 +1,7 @@
 //! Locks, and who had them when, see `holding.rs`.
 
-use crate::code::StmtId;
-use crate::readings::locks::TakesLock;
+use crate::code::{Code, StmtId};
+use crate::readings::locks::{LockLoops, TakesLock};
 use crate::report::RaceScope;
 use rustc_hash::FxHashMap;
 
@@ -15,8 +15,8 @@ pub(super) const OF_BLOCK: Reach = 1;
 pub(super) const OF_ALL: Reach = 2;
 
 /// Locks, and the times that they were held.
-#[derive(Default)]
-pub(super) struct Locks {
+pub(super) struct Locks<'c> {
+    pub(super) loops: LockLoops<'c>,
     pub(super) known: FxHashMap<StmtId, Option<TakesLock>>,
     /// From 1.
     pub(super) sessions: Vec<Session>,
@@ -36,7 +36,11 @@ pub(super) struct Session {
     pub(super) over: bool,
 }
 
-impl Locks {
+impl<'c> Locks<'c> {
+    pub(super) fn of(code: &'c Code) -> Self {
+        Self { loops: LockLoops::new(code), known: FxHashMap::default(), sessions: Vec::new(), held: Vec::new() }
+    }
+
     /// For a new block.
     pub(super) fn renew(&mut self) {
         for held in self.held.drain(..) {

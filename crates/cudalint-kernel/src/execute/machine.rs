@@ -130,7 +130,7 @@ pub(super) struct Machine<'a> {
     pub(super) uniform: Uniform,
     pub(super) doubts: Doubts<'a>,
     pub(super) flips: Flips,
-    pub(super) locks: Locks,
+    pub(super) locks: Locks<'a>,
     /// The condition of a loop is being looked at.
     pub(super) polling: bool,
     /// A loop's rest is run without its numbers: what is unknown there says nothing.
@@ -212,7 +212,7 @@ impl<'a> Machine<'a> {
             uniform: Uniform::default(),
             doubts: Doubts::default(),
             flips: Flips::default(),
-            locks: Locks::default(),
+            locks: Locks::of(code),
             polling: false,
             uncounted: false,
             evaluated: 0,

@@ -10,7 +10,7 @@ use crate::report::{AccessKind, RaceScope, RaceValues};
 /// Where one access stands in time, for comparing it with those that touched the same cell.
 pub(super) struct Order<'o> {
     pub(super) trace: &'o Trace,
-    pub(super) locks: &'o Locks,
+    pub(super) locks: &'o Locks<'o>,
     pub(super) stamp: u32,
     /// First stamp since the last barrier of the block.
     pub(super) interval_start: u32,

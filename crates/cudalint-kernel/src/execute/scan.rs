@@ -1,7 +1,7 @@
 //! What parts of the code may do, found out once for each: which registers a statement assigns, whether it always leaves.
 
-use crate::code::{Block, Code, Effect, Expr, ExprId, Intrinsic, Place, Stmt, StmtId, VariableId};
-use rustc_hash::FxHashMap;
+use crate::code::{Block, Code, Effect, Expr, ExprId, FunctionId, Intrinsic, Place, Stmt, StmtId, VariableId};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// Deepest nesting that is looked at; what lies deeper counts as assigning nothing and is not executed either.
@@ -109,10 +109,13 @@ struct Walk<'c> {
     callees: bool,
     /// Calls that the walk is in.
     calls: u32,
+    /// Callees that were looked into: what they may do is the same at each call, and functions that call each other many times
+    /// would cost the product of their calls.
+    seen: FxHashSet<FunctionId>,
 }
 
 impl<'c> Walk<'c> {
-    const fn new(code: &'c Code, callees: bool) -> Self {
+    fn new(code: &'c Code, callees: bool) -> Self {
         Self {
             code,
             assigned: Vec::new(),
@@ -120,6 +123,7 @@ impl<'c> Walk<'c> {
             loops: 0,
             callees,
             calls: 0,
+            seen: FxHashSet::default(),
         }
     }
 
@@ -254,14 +258,15 @@ impl<'c> Walk<'c> {
                 for &argument in arguments {
                     self.expr(argument, depth);
                 }
-                if !self.callees {
+                if !self.callees || self.seen.contains(function) {
                     return;
                 }
                 if self.calls >= 6 {
                     self.nature = Nature { may_wait: true, may_leave: true, has_barrier: true, acts: true };
-                } else if let Some(function) = self.code.functions.get(*function) {
+                } else if let Some(callee) = self.code.functions.get(*function) {
+                    self.seen.insert(*function);
                     self.calls += 1;
-                    self.block(&function.body, depth);
+                    self.block(&callee.body, depth);
                     self.calls -= 1;
                 }
             }
