@@ -10,7 +10,7 @@ use cudalint_replay::runs::{Basis, KernelRun};
 /// The rule.
 pub static RULE: Rule = rule!("barrier-in-divergent-branch", Correctness, Synccheck)
     .summary("Some threads of a block wait at a barrier that others, which go on elsewhere, do not reach.")
-    .guideline("1.14")
+    .guidelines(&["CUDA-1.14"])
     .cwe(833)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::DivergentBarrier, finding));

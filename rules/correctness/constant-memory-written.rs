@@ -10,6 +10,7 @@ use cudalint_replay::runs::report::EventKind;
 /// The rule.
 pub static RULE: Rule = rule!("constant-memory-written", Correctness, None)
     .summary("A kernel writes to `__constant__` memory, which device code can only read.")
+    .guidelines(&["CUDA-1.12"])
     .cwe(471)
     .facts(|context, sink| report(context, sink, Defect::ConstantWritten, finding));
 

@@ -10,6 +10,7 @@ use cudalint_replay::runs::report::EventKind;
 /// The rule.
 pub static RULE: Rule = rule!("cross-block-dependency", Correctness, Watchpoint)
     .summary("A block reads or overwrites what another block of the same launch works on, and nothing orders blocks.")
+    .guidelines(&["CUDASecurity: data races"])
     .cwe(362)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::CrossBlock, finding));

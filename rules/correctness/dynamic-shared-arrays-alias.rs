@@ -8,7 +8,7 @@ use cudalint_syntax::Language;
 /// The rule.
 pub static RULE: Rule = rule!("dynamic-shared-arrays-alias", Correctness, Output)
     .summary("Two dynamic shared arrays of a kernel both begin at the same address.")
-    .guideline("CUDA-3.4")
+    .guidelines(&["CUDA-3.4"])
     .cwe(119)
     .confidence(&[Confidence::Definite])
     .facts(check);

@@ -14,6 +14,7 @@ use cudalint_replay::runs::report::{EventKind as KernelEventKind, ObjectKind};
 /// The rule.
 pub static RULE: Rule = rule!("dynamic-shared-size-too-small", Correctness, Memcheck)
     .summary("A kernel uses more dynamic shared memory than the launch gives it.")
+    .guidelines(&["CUDASecurity-ARR01"])
     .cwe(787)
     .facts(check);
 

@@ -7,7 +7,7 @@ use cudalint_replay::facts::SpaceFaultKind;
 /// The rule.
 pub static RULE: Rule = rule!("execution-space-mismatch", Correctness, None)
     .summary("Device code calls a host function, or host code calls a device function.")
-    .guideline("CUDA-3.1")
+    .guidelines(&["CUDA-3.1"])
     .cwe(758)
     .confidence(&[Confidence::Definite])
     .facts(check);

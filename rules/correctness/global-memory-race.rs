@@ -9,6 +9,7 @@ use cudalint_replay::runs::report::{AccessKind, RaceScope};
 /// The rule.
 pub static RULE: Rule = rule!("global-memory-race", Correctness, Watchpoint)
     .summary("Two threads touch one element of global memory, nothing orders them, and one of them writes.")
+    .guidelines(&["CUDASecurity: data races"])
     .cwe(362)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::GlobalRace, finding));

@@ -9,6 +9,7 @@ use cudalint_findings::{Applicability, Confidence, Finding};
 /// The rule.
 pub static RULE: Rule = rule!("guard-does-not-cover-access", Correctness, Memcheck)
     .summary("A condition tests the index, but lets one through that lies outside of the array.")
+    .guidelines(&["CUDASecurity-ARR01"])
     .cwe(787)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .fix(Applicability::Unsafe)

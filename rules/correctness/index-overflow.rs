@@ -8,6 +8,7 @@ use cudalint_findings::{Confidence, Finding};
 /// The rule.
 pub static RULE: Rule = rule!("index-overflow", Correctness, Memcheck)
     .summary("An index wraps around the range of its type, and the access lands outside of the array.")
+    .guidelines(&["CUDASecurity-ARR01"])
     .cwe(190)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::IndexOverflow, finding));

@@ -7,6 +7,7 @@ use cudalint_replay::facts::SpaceFaultKind;
 /// The rule.
 pub static RULE: Rule = rule!("kernel-called-without-launch", Correctness, None)
     .summary("A kernel is called like a function, without a launch configuration.")
+    .guidelines(&["CUDA-4.1"])
     .cwe(758)
     .confidence(&[Confidence::Definite])
     .facts(check);

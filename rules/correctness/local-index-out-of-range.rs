@@ -9,6 +9,7 @@ use cudalint_findings::{Confidence, Finding};
 /// The rule.
 pub static RULE: Rule = rule!("local-index-out-of-range", Correctness, Watchpoint)
     .summary("A thread reads or writes beyond an array of its own.")
+    .guidelines(&["CUDASecurity-ARR01"])
     .cwe(787)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::LocalIndex, finding));

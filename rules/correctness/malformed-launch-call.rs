@@ -7,6 +7,8 @@ use cudalint_program::python::{Dimensions, Framework, LaunchProblem, MalformedLa
 /// The rule.
 pub static RULE: Rule = rule!("malformed-launch-call", Correctness, Exception)
     .summary("A kernel is launched from Python in a form that its framework refuses.")
+    .guidelines(&["CUDA-4.1"])
+    .cwe(685)
     .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {

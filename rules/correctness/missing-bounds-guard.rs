@@ -9,6 +9,7 @@ use cudalint_findings::{Confidence, Finding};
 /// The rule.
 pub static RULE: Rule = rule!("missing-bounds-guard", Correctness, Memcheck)
     .summary("A launch has more threads than an array has elements, and no condition keeps the others out.")
+    .guidelines(&["CUDASecurity-ARR01"])
     .cwe(787)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::MissingGuard, finding));

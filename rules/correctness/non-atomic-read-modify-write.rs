@@ -10,6 +10,7 @@ use cudalint_replay::runs::report::EventKind;
 /// The rule.
 pub static RULE: Rule = rule!("non-atomic-read-modify-write", Correctness, Watchpoint)
     .summary("Several threads add to, or otherwise update, one element without an atomic operation.")
+    .guidelines(&["CUDASecurity: data races"])
     .cwe(362)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::ReadModifyWrite, finding));

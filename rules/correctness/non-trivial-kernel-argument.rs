@@ -10,7 +10,7 @@ use cudalint_replay::facts::{Event, EventKind, ParameterFault, ParameterFaultKin
 /// The rule.
 pub static RULE: Rule = rule!("non-trivial-kernel-argument", Correctness, Memcheck)
     .summary("A kernel argument is more than plain data: its bytes alone do not work on the device.")
-    .guideline("CUDA-1.8")
+    .guidelines(&["CUDA-1.8", "CUDA-1.9", "CUDA-4.3"])
     .cwe(664)
     .facts(check);
 

@@ -9,6 +9,7 @@ use cudalint_findings::Finding;
 /// The rule.
 pub static RULE: Rule = rule!("shared-index-out-of-range", Correctness, Memcheck)
     .summary("A thread reads or writes beyond a shared array.")
+    .guidelines(&["CUDASecurity-ARR01"])
     .cwe(787)
     .facts(|context, sink| report(context, sink, Defect::SharedIndex, finding));
 

@@ -9,6 +9,7 @@ use cudalint_findings::{Confidence, Finding};
 /// The rule.
 pub static RULE: Rule = rule!("shared-memory-race-across-iterations", Correctness, Racecheck)
     .summary("A loop writes shared memory again while other threads still use it from the iteration before.")
+    .guidelines(&["CUDASecurity: data races"])
     .cwe(362)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::SharedRaceAcross, finding));

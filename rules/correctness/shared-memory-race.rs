@@ -10,6 +10,7 @@ use cudalint_findings::{Applicability, Confidence, Finding};
 /// The rule.
 pub static RULE: Rule = rule!("shared-memory-race", Correctness, Racecheck)
     .summary("Two threads of a block touch one element of shared memory with no barrier between, and one writes.")
+    .guidelines(&["CUDASecurity: data races"])
     .cwe(362)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .fix(Applicability::Unsafe)

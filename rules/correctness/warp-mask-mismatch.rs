@@ -9,7 +9,7 @@ use cudalint_replay::runs::report::{EventKind, MaskFault};
 /// The rule.
 pub static RULE: Rule = rule!("warp-mask-mismatch", Correctness, Synccheck)
     .summary("The mask of a warp-wide operation names lanes that do not take part, or leaves out one that does.")
-    .guideline("2.1")
+    .guidelines(&["CUDA-2.1", "CUDA-2.2", "CUDA-2.3", "CUDA-2.4"])
     .cwe(833)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::WarpMask, finding));

@@ -13,6 +13,7 @@ use cudalint_replay::quantity::Quantity;
 /// The rule.
 pub static RULE: Rule = rule!("wrong-address-space", Correctness, Memcheck)
     .summary("Host code dereferences a device pointer, or a kernel is given a pointer to host memory.")
+    .guidelines(&["CUDA-3.3"])
     .cwe(822)
     .facts(check);
 

@@ -11,6 +11,7 @@ pub static RULE: Rule = rule!("wrong-index-formula", Correctness, Watchpoint)
     .summary(
         "An index is computed from the wrong built-in variables, so that threads share elements or leave the array.",
     )
+    .guidelines(&["CUDASecurity-ARR01"])
     .cwe(682)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::IndexFormula, finding));

@@ -12,6 +12,7 @@ const BARRIERS_COUNT_LIVE_THREADS: u32 = 70;
 /// The rule.
 pub static RULE: Rule = rule!("early-exit-before-barrier", Portability, None)
     .summary("Some threads leave the kernel before a barrier that others wait at, which is undefined before `sm_70`.")
+    .guidelines(&["CUDA-1.14"])
     .cwe(833)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::EarlyExit, finding));

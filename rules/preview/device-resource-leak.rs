@@ -10,6 +10,7 @@ use cudalint_replay::facts::{Event, EventKind, LostAt, LostFact, Pointer, Site};
 /// The rule.
 pub static RULE: Rule = rule!("device-resource-leak", Preview, Leakcheck)
     .summary("Memory or a handle of CUDA is never given back, though no pointer leads to it any more.")
+    .guidelines(&["CUDADirective-1: owners"])
     .cwe(401)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(check);

@@ -6,7 +6,7 @@ use cudalint_findings::{Confidence, Fault, Label, Shows, Witness};
 /// The rule.
 pub static RULE: Rule = rule!("async-error-never-observed", Suspicious, FaultInjection)
     .summary("After the last launch, no call waits for the device and has its status checked.")
-    .guideline("CUDA-1.2")
+    .guidelines(&["CUDA-1.2", "CUDA-1.3", "CUDASecurity-ERR01"])
     .cwe(391)
     .confidence(&[Confidence::Likely])
     .facts(check);

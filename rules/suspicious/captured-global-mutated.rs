@@ -9,6 +9,7 @@ use cudalint_replay::facts::{PythonFault, PythonFaultKind, Site};
 /// The rule.
 pub static RULE: Rule = rule!("captured-global-mutated", Suspicious, Output)
     .summary("A variable changes after a kernel that reads it has been compiled: the kernel keeps the old value.")
+    .cwe(471)
     .confidence(&[Confidence::Likely])
     .facts(|context, sink| report_faults(context, sink, finding));
 

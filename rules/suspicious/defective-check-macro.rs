@@ -8,7 +8,7 @@ use cudalint_replay::facts::{Checker, CheckerDefect};
 /// The rule.
 pub static RULE: Rule = rule!("defective-check-macro", Suspicious, FaultInjection)
     .summary("The macro that checks statuses drops the call, makes it twice, or reports the wrong error.")
-    .guideline("CUDA-1.3")
+    .guidelines(&["CUDA-1.3", "CUDASecurity-ERR01"])
     .cwe(617)
     .confidence(&[Confidence::Definite, Confidence::Likely])
     .facts(check);

@@ -8,6 +8,7 @@ use cudalint_findings::{Confidence, Finding};
 /// The rule.
 pub static RULE: Rule = rule!("implicit-warp-sync", Suspicious, Racecheck)
     .summary("Lanes of one warp exchange data through memory as if they ran in step, with no `__syncwarp` between.")
+    .guidelines(&["CUDASecurity: data races"])
     .cwe(362)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::ImplicitWarpSync, finding));

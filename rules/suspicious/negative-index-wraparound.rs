@@ -11,6 +11,7 @@ use cudalint_replay::runs::report::EventKind;
 /// The rule.
 pub static RULE: Rule = rule!("negative-index-wraparound", Suspicious, Output)
     .summary("A computed index is negative, and Numba takes it from the end of the array.")
+    .cwe(839)
     .confidence(&[Confidence::Likely])
     .facts(|context, sink| report(context, sink, Defect::NegativeIndex, finding));
 

@@ -9,6 +9,7 @@ use cudalint_replay::facts::{PythonFault, PythonFaultKind};
 /// The rule.
 pub static RULE: Rule = rule!("non-contiguous-kernel-argument", Suspicious, Output)
     .summary("A transposed or strided view is handed to a CUDA C++ kernel, which sees the memory below it.")
+    .cwe(628)
     .confidence(&[Confidence::Likely])
     .facts(|context, sink| report_faults(context, sink, finding));
 

@@ -9,6 +9,7 @@ use cudalint_replay::facts::{PythonFault, PythonFaultKind};
 /// The rule.
 pub static RULE: Rule = rule!("result-not-copied-back", Suspicious, Output)
     .summary("A kernel changes the device copy of an array, and the host goes on with its own.")
+    .cwe(563)
     .confidence(&[Confidence::Likely])
     .facts(|context, sink| report_faults(context, sink, finding));
 

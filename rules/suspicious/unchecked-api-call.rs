@@ -9,7 +9,7 @@ use cudalint_replay::facts::{FunctionStatus, StatusCall, StatusUse, StatusWeight
 /// The rule.
 pub static RULE: Rule = rule!("unchecked-api-call", Suspicious, FaultInjection)
     .summary("The status of a CUDA call is dropped, so that its failure goes unnoticed.")
-    .guideline("CUDA-1.3")
+    .guidelines(&["CUDA-1.3", "CUDASecurity-ERR01"])
     .cwe(252)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .fix(Applicability::Unsafe)

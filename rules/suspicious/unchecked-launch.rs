@@ -10,7 +10,7 @@ use cudalint_syntax::Span;
 /// The rule.
 pub static RULE: Rule = rule!("unchecked-launch", Suspicious, FaultInjection)
     .summary("Nobody asks whether a kernel launch was accepted.")
-    .guideline("CUDA-1.4")
+    .guidelines(&["CUDA-1.4", "CUDASecurity-ERR01"])
     .cwe(391)
     .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .fix(Applicability::Safe)

@@ -6,6 +6,7 @@ use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 /// The rule.
 pub static RULE: Rule = rule!("uninitialized-shared-read", Suspicious, Watchpoint)
     .summary("A thread reads an element of shared memory that no thread of its block has written.")
+    .guidelines(&["CUDADirective-1: shared"])
     .cwe(908)
     .facts(check);
 

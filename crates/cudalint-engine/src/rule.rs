@@ -46,7 +46,7 @@ impl Declaration {
     /// With a name, a group, and how a GPU run shows it.
     pub const fn new(name: &'static str, group: Group, method: Method) -> Self {
         Self {
-            info: RuleInfo { name, group, summary: "", page: "", method, guideline: None, cwe: None },
+            info: RuleInfo { name, group, summary: "", page: "", method, guidelines: &[], cwe: None },
             confidence: &[Confidence::Definite, Confidence::Likely],
             fix: None,
         }
@@ -66,10 +66,11 @@ impl Declaration {
         self
     }
 
-    /// The guideline of NVIDIA's CUDA C++ Guidelines for Robust and Safety Critical Programming that it matches.
+    /// The guidelines of NVIDIA's CUDA C++ Guidelines for Robust and Safety Critical Programming that it checks, by the numbers
+    /// that `docs/guidelines.md` lists.
     #[must_use]
-    pub const fn guideline(mut self, guideline: &'static str) -> Self {
-        self.info.guideline = Some(guideline);
+    pub const fn guidelines(mut self, guidelines: &'static [&'static str]) -> Self {
+        self.info.guidelines = guidelines;
         self
     }
 

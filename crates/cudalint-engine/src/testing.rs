@@ -12,7 +12,7 @@ pub const fn rule(name: &'static str) -> Rule {
             summary: "",
             page: "",
             method: Method::None,
-            guideline: None,
+            guidelines: &[],
             cwe: None,
         },
         confidence: &[Confidence::Definite],

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 const fn rule(name: &'static str, group: Group, check: Check) -> Rule {
     Rule {
-        info: RuleInfo { name, group, summary: "", page: "", method: Method::None, guideline: None, cwe: None },
+        info: RuleInfo { name, group, summary: "", page: "", method: Method::None, guidelines: &[], cwe: None },
         confidence: &[Confidence::Definite],
         fix: None,
         check,

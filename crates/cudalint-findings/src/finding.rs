@@ -146,8 +146,8 @@ pub struct RuleInfo {
     pub page: &'static str,
     /// How a GPU run shows it.
     pub method: Method,
-    /// The guideline of NVIDIA's CUDA C++ Guidelines for Robust and Safety Critical Programming it matches.
-    pub guideline: Option<&'static str>,
+    /// The guidelines of NVIDIA's CUDA C++ Guidelines for Robust and Safety Critical Programming that it checks: `CUDA-1.4`.
+    pub guidelines: &'static [&'static str],
     /// CWE number.
     pub cwe: Option<u32>,
 }

@@ -27,7 +27,7 @@ static COPY: RuleInfo = RuleInfo {
     summary: "A copy reads or writes more bytes than the buffer has.",
     page: "# copy-exceeds-allocation\n\nA copy reads or writes more bytes than the buffer has.\n",
     method: Method::ApiError,
-    guideline: None,
+    guidelines: &[],
     cwe: Some(787),
 };
 

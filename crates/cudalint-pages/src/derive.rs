@@ -1,6 +1,7 @@
 //! Files derived from others: the registry and the documentation pages from the rule folders.
 
 use crate::Page;
+use crate::guidelines::{self, Entry, declared};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -138,9 +139,14 @@ pub fn rule_index(rules: &[RuleFiles]) -> io::Result<String> {
 /// When a rule's files cannot be read.
 pub fn derived_files(root: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     let rules = rule_files(&root.join("rules"))?;
+    let entries = rules
+        .iter()
+        .map(|rule| Ok(Entry { name: rule.name.clone(), group: rule.group, declared: declared(&rule.code)? }))
+        .collect::<io::Result<Vec<_>>>()?;
     Ok(vec![
         (root.join("rules/src/registry.rs"), registry(&rules)),
         (root.join("docs/rules/README.md"), rule_index(&rules)?),
+        (root.join("docs/guidelines.md"), guidelines::page(&entries)?),
     ])
 }
 

@@ -3,6 +3,7 @@
 
 pub mod derive;
 pub mod experiments;
+pub mod guidelines;
 pub mod page;
 pub mod run;
 

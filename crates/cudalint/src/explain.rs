@@ -87,7 +87,7 @@ fn as_json(engine: &Engine, rule: &Rule) -> Value {
         "confidence": rule.confidence.iter().map(|confidence| confidence.name()).collect::<Vec<_>>(),
         "fix": rule.fix.map(cudalint_findings::Applicability::name),
         "verification": rule.info.method.name(),
-        "guideline": rule.info.guideline,
+        "guidelines": rule.info.guidelines,
         "cwe": rule.info.cwe,
         "receipt": receipt(rule),
         "page": rule.info.page,
@@ -135,7 +135,9 @@ fn facts(rule: &Rule) -> String {
     facts.push(format!("Confidence: {}", confidence.join(", ")));
     facts.extend(rule.fix.map(|fix| format!("Fix: {}", fix.name())));
     facts.push(format!("Shown by: {}", rule.info.method.name()));
-    facts.extend(rule.info.guideline.map(|guideline| format!("NVIDIA guideline: {guideline}")));
+    if !rule.info.guidelines.is_empty() {
+        facts.push(format!("NVIDIA guideline: {}", rule.info.guidelines.join(", ")));
+    }
     facts.extend(rule.info.cwe.map(|cwe| format!("CWE-{cwe}")));
     facts.join(" · ")
 }

@@ -123,8 +123,8 @@ fn rule_descriptor(rule: &RuleInfo, weaknesses: &BTreeMap<u32, usize>, precision
     properties.insert("precision".into(), precision.into());
     properties.insert("problem.severity".into(), problem.into());
     properties.insert("verification".into(), rule.method.name().into());
-    if let Some(guideline) = rule.guideline {
-        properties.insert("guideline".into(), guideline.into());
+    if !rule.guidelines.is_empty() {
+        properties.insert("guidelines".into(), json!(rule.guidelines));
     }
     let mut out = Map::new();
     out.insert("id".into(), rule.name.into());

@@ -38,7 +38,7 @@ pub static CHECKED_API: RuleInfo = RuleInfo {
     summary: "The status of a CUDA call is thrown away.",
     page: "# unchecked-api-call\n\nThe status of a CUDA call is thrown away.\n",
     method: Method::FaultInjection,
-    guideline: Some("1.3"),
+    guidelines: &["CUDA-1.3"],
     cwe: Some(252),
 };
 
@@ -48,7 +48,7 @@ pub static COUNT_AS_BYTES: RuleInfo = RuleInfo {
     summary: "A number of elements is given where bytes are meant.",
     page: "# element-count-as-bytes\n\nA number of elements is given where bytes are meant.\n",
     method: Method::Memcheck,
-    guideline: None,
+    guidelines: &[],
     cwe: Some(131),
 };
 
@@ -58,7 +58,7 @@ pub static RACE: RuleInfo = RuleInfo {
     summary: "Two threads of a block touch the same shared element without a barrier between.",
     page: "# shared-memory-race\n\nTwo threads of a block touch the same shared element.\n",
     method: Method::Racecheck,
-    guideline: None,
+    guidelines: &[],
     cwe: Some(362),
 };
 
@@ -68,7 +68,7 @@ pub static LIMIT: RuleInfo = RuleInfo {
     summary: "A launch asks for more than a device has.",
     page: "# launch-exceeds-device-limit\n\nA launch asks for more than a device has.\n",
     method: Method::ApiError,
-    guideline: None,
+    guidelines: &[],
     cwe: None,
 };
 

@@ -133,7 +133,7 @@ fn info(engine: &Engine, entry: &FindingEntry) -> &'static RuleInfo {
         summary: "",
         page: "",
         method: entry.verification.method,
-        guideline: None,
+        guidelines: &[],
         cwe: None,
     }))
 }
