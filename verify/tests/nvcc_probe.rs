@@ -7,7 +7,7 @@ mod fault_support;
 mod lab_support;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cudalint_findings::claim::Difference;
+use cudalint_findings::claim::{Call, Difference, User};
 use cudalint_findings::model::{FindingEntry, Method, Range, Site, Verdict};
 use cudalint_findings::{Fault, Shows};
 use cudalint_verify::experiment::{self, Judgement};
@@ -63,7 +63,11 @@ impl Bench {
             origin: Origin::AsWritten,
             unit: unit.clone(),
             files: vec![ScenarioFile { path: unit, text: format!("#line 1 \"program.cu\"\n{code}") }],
-            flags: vec!["-cudart".to_owned(), "none".to_owned(), self.runtime.to_string()],
+            flags: ["-cudart", "none", self.runtime.as_str()]
+                .into_iter()
+                .chain(code.contains("nvrtc").then_some("-lnvrtc"))
+                .map(str::to_owned)
+                .collect(),
             arguments: Vec::new(),
             reproducer: None,
             project: None,
@@ -209,4 +213,57 @@ fn memory_that_calls_leave() {
     let enough = Difference::Coverage { threads: 1024, elements: 1000 };
     assert_eq!(output("few-threads", few, &launch("n / 256")), Verdict::Confirmed);
     assert_eq!(output("enough-threads", enough, &launch("(n + 255) / 256")), Verdict::NotObserved);
+}
+
+#[test]
+fn launches_that_read_behind_what_is_no_address() {
+    let Some(bench) = Bench::new() else { return };
+    let kernel = "__global__ void negate(float *values, int n) { if (threadIdx.x < n) values[threadIdx.x] *= -1; }\n";
+    let program = |entry: &str, list: &str| {
+        format!(
+            "{HEAD}{kernel}int main() {{\n float *p; int n = 32;\n cudaMalloc(&p, n * sizeof(float));\n \
+             void *args[] = {{{entry}, &n}};\n \
+             cudaLaunchKernel((void *)negate, dim3(1), dim3(32), {list}, 0, 0);\n}}"
+        )
+    };
+    let judge = |name, code: &str| {
+        bench.judge(name, code, |finding| {
+            finding.verification.method = Method::Memcheck;
+            finding.claim = Shows::BadAddress { name: "args".to_owned(), user: User::Host }.into();
+        })
+    };
+    let judgement = judge("packed-values", &program("(void *)64", "⟦args⟧"));
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    let judgement = judge("packed-elsewhere", &program("(void *)64, ⟦nullptr⟧", "args"));
+    assert_eq!(judgement.verdict, Verdict::Unviable, "{}", judgement.reason);
+}
+
+/// NVRTC compiles without a GPU; where the toolkit has it under the name of its version alone, it is found all the same.
+#[test]
+fn names_that_the_runtime_compiler_refuses() {
+    let Some(bench) = Bench::new() else { return };
+    let toolkit = on_path("nvcc").unwrap();
+    if !toolkit.parent().and_then(Utf8Path::parent).unwrap().join("include/nvrtc.h").is_file() {
+        eprintln!("no nvrtc.h beside nvcc: nothing is tested");
+        return;
+    }
+    let program = |first: &str, second: &str| {
+        format!(
+            "#include <nvrtc.h>\nint main() {{\n const char *source = \"template <typename T> __global__ void f(T *) {{}}\";\n \
+             nvrtcProgram program;\n nvrtcCreateProgram(&program, source, \"f.cu\", 0, nullptr, nullptr);\n \
+             {first};\n {second};\n nvrtcDestroyProgram(&program);\n}}"
+        )
+    };
+    let judge = |name, code: &str| {
+        let judgement = bench.judge(name, code, |finding| {
+            finding.verification.method = Method::ApiError;
+            finding.claim = Shows::FailedCall { call: Call::of("nvrtcAddNameExpression") }.into();
+        });
+        eprintln!("{name}: {}", judgement.reason);
+        judgement.verdict
+    };
+    let (compiles, adds) =
+        ("nvrtcCompileProgram(program, 0, nullptr)", "⟦nvrtcAddNameExpression(program, \"f<float>\")⟧");
+    assert_eq!(judge("name-late", &program(compiles, adds)), Verdict::Confirmed);
+    assert_eq!(judge("name-in-time", &program(adds, compiles)), Verdict::Refuted);
 }

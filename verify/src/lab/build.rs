@@ -6,6 +6,7 @@ use super::environment;
 use super::errors::{compiler_broke, first_error};
 use super::inputs;
 use super::job::{Build, BuildFailure, End};
+use super::libraries;
 use super::process::{Task, head_of, quoted, shown};
 use super::shelf::{Filled, Key, Pending, Product, plain};
 use super::slots::{LOOK, lock};
@@ -174,7 +175,9 @@ impl Bench<'_> {
         if !flagged(&["-G", "--device-debug", "-lineinfo", "--generate-line-info"]) {
             words.push("-lineinfo".to_owned());
         }
-        words.extend(library_folder(nvcc).map(|folder| format!("-L{folder}")));
+        let folder = library_folder(nvcc);
+        words.extend(folder.iter().map(|folder| format!("-L{folder}")));
+        words.extend(libraries::named(&build.flags, folder.as_deref(), &self.lab.folder));
         words.extend(build.units.iter().map(ToString::to_string));
         words.extend(build.flags.iter().cloned());
         words

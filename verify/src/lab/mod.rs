@@ -10,6 +10,7 @@ mod inputs;
 mod job;
 mod launch;
 mod launcher;
+mod libraries;
 mod make;
 mod memory;
 mod once;

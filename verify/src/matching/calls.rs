@@ -14,7 +14,20 @@ pub enum Code {
     Surroundings,
 }
 
-/// What a status says of its call. Numbers: CUDA Runtime API, `cudaError_t`; those of the driver are the same.
+/// What a status that a function returned says of the call.
+pub fn status_of(function: &str, code: i64) -> Code {
+    match Library::of_name(function) {
+        // NVRTC, `nvrtcResult`: out of memory, no program could be made, its own functions or itself broken.
+        Some(Library::Nvrtc) => match code {
+            1 | 2 | 7 | 11 => Code::Surroundings,
+            _ => Code::Own,
+        },
+        _ => code_of(code),
+    }
+}
+
+/// What a status of the runtime or driver says of its call. Numbers: CUDA Runtime API, `cudaError_t`; those of the driver are
+/// the same.
 pub fn code_of(code: i64) -> Code {
     match code {
         // Illegal address, launch timeout, hardware stack, illegal instruction, misaligned address, invalid address
@@ -33,9 +46,9 @@ pub(super) fn is_call(claimed: &str, seen: &str) -> bool {
     if is_api(name) { same_call(name, seen) } else { is_about_bytes(seen) }
 }
 
-/// Whether a name is one of a function of the runtime or driver.
+/// Whether a name is one of a function of the runtime, the driver or the runtime compiler.
 fn is_api(name: &str) -> bool {
-    matches!(Library::of_name(name), Some(Library::Runtime | Library::Driver))
+    matches!(Library::of_name(name), Some(Library::Runtime | Library::Driver | Library::Nvrtc))
         && !name.contains(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
 }
 
@@ -71,4 +84,24 @@ fn family(name: &str) -> String {
     }
     let plain = api::named(name).map_or(name, |api| api.name());
     Library::within(plain).map_or(plain, |(_, rest)| rest).to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Code, is_call, status_of};
+
+    #[test]
+    fn functions_of_the_runtime_compiler_are_told_by_their_names() {
+        assert!(is_call("nvrtcAddNameExpression", "nvrtcAddNameExpression"));
+        assert!(!is_call("nvrtcAddNameExpression", "nvrtcCompileProgram"));
+        assert!(!is_call("nvrtcAddNameExpression", "cudaMemcpy"));
+    }
+
+    #[test]
+    fn a_status_means_what_its_library_says() {
+        assert_eq!(status_of("nvrtcGetLoweredName", 3), Code::Own);
+        assert_eq!(status_of("nvrtcCompileProgram", 11), Code::Surroundings);
+        assert_eq!(status_of("cudaMalloc", 3), Code::Surroundings);
+        assert_eq!(status_of("cuModuleGetFunction", 500), Code::Own);
+    }
 }

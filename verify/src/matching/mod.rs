@@ -8,7 +8,7 @@ mod calls;
 mod places;
 mod target;
 
-pub use calls::{Code, code_of, same_call};
+pub use calls::{Code, code_of, same_call, status_of};
 pub use target::Target;
 
 use crate::tools::sanitizer::{Access, Category, Fault, Frame, Nearest, Record, Side, Space, base_name, same_path};
@@ -204,7 +204,7 @@ pub fn names_call(finding: &Target<'_>, function: &str) -> Result<(), String> {
 
 /// Whether a status is a failure of the call that returned it.
 fn own_failure(function: &str, code: Option<i64>) -> Result<(), String> {
-    match code.map_or(Code::Own, code_of) {
+    match code.map_or(Code::Own, |code| status_of(function, code)) {
         Code::Own => Ok(()),
         Code::Earlier => Err(format!("`{function}` only hands on from an earlier fault")),
         Code::Surroundings => Err("has its reason in the machine, not in the call".to_owned()),

@@ -50,6 +50,8 @@ thread_local int pending = 0;  // a failure that was handed back and stays in th
 thread_local int number = -1;
 thread_local const void *pushed_at = nullptr;
 thread_local char details[1024];
+thread_local void *inside[32]; // the calls that led to the launch that is being made
+thread_local int inside_count = 0;
 int (*pair_reader)(unsigned long long *) = nullptr;
 
 unsigned long long load_bias = 0, program_begin = 0, program_end = 0;
@@ -105,11 +107,15 @@ void end_log() {
 }
 
 void on_signal(int signal_number) {
-    void *addresses[32];
-    int count = backtrace(addresses, 32);
     Line line("signal");
     line.number("number", signal_number);
-    line.frames(addresses, count);
+    if (inside_count) {
+        // Whose code the launch has come to may not say where it was called from: the driver's does not have to.
+        line.frames(inside, inside_count);
+    } else {
+        void *addresses[32];
+        line.frames(addresses, backtrace(addresses, 32));
+    }
     line.write();
     raise(signal_number); // the default is in force again
 }
@@ -344,8 +350,10 @@ int launched(Launch launch) {
     pushed_at = nullptr;
     const char *kernel = kernel_name(launch.kernel);
     const Aim *here = at ? site_at(true, at) : nullptr;
+    int count = inside_count = backtrace(inside, 32);
     int status = here && plan.mode == Mode::Cover ? launch_and_compare(launch, kernel, at)
                                                   : launch.go(launch, launch.grid, launch.block);
+    inside_count = 0;
     int refused = 0;
     if (here && plan.mode == Mode::Launch && status == 0) {
         // The program's own launch has been made. One more, of a block that no device takes, leaves a real error behind.
@@ -353,8 +361,6 @@ int launched(Launch launch) {
     }
     if (here && plan.mode == Mode::Asynchronous) armed = here->code;
     if (room_for(kernel, "", static_cast<int>(at))) {
-        void *addresses[32];
-        int count = backtrace(addresses, 32);
         const unsigned long long grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
         const unsigned long long block[] = {launch.block.x, launch.block.y, launch.block.z};
         Line line("launch");
@@ -367,7 +373,7 @@ int launched(Launch launch) {
         line.number("real", status);
         line.number("handed", refused ? refused : here && plan.mode == Mode::Asynchronous ? here->code : status);
         if (at) line.number("at", static_cast<long long>(at));
-        line.frames(addresses, count);
+        line.frames(inside, count);
         line.write();
     }
     if (here && plan.checked && plan.mode == Mode::Launch) {

@@ -37,7 +37,11 @@ pub const CHAPTERS: &[Chapter] = &[
                 "Wait for every device before the program ends",
                 "several devices: which of them is the current one, the walk of the host's code does not follow",
             ),
-            guideline("CUDA-1.3", "Look at the status of every call", "statuses that code out of sight is given: it may look at them"),
+            guideline(
+                "CUDA-1.3",
+                "Look at the status of every call",
+                "statuses that code out of sight is given: it may look at them",
+            ),
             guideline("CUDA-1.4", "Ask for the last error behind every launch", "launches in code out of sight"),
             guideline(
                 "CUDA-1.5",
@@ -54,7 +58,11 @@ pub const CHAPTERS: &[Chapter] = &[
                 "All declarations of a function have the same execution space",
                 "declarations that differ: the compiler refuses them or says so itself",
             ),
-            guideline("CUDA-1.8", "What a kernel takes by value is plain data", "types whose definition is out of sight"),
+            guideline(
+                "CUDA-1.8",
+                "What a kernel takes by value is plain data",
+                "types whose definition is out of sight",
+            ),
             guideline(
                 "CUDA-1.9",
                 "What a kernel takes by reference is managed",
@@ -70,7 +78,11 @@ pub const CHAPTERS: &[Chapter] = &[
                 "CUDA's own names are not defined as macros",
                 "all of it: projects that define `__device__` themselves build the file for the host, and our rules believe them",
             ),
-            guideline("CUDA-1.12", "Device code does not write constant memory", "pointers that may lead to other memory"),
+            guideline(
+                "CUDA-1.12",
+                "Device code does not write constant memory",
+                "pointers that may lead to other memory",
+            ),
             guideline("CUDA-1.13", "No `thread_local` object in device code", "all of it: the compiler refuses it"),
             guideline(
                 "CUDA-1.14",
@@ -83,7 +95,11 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "Collectives",
         guidelines: &[
             guideline("CUDA-2.1", "The mask names only lanes that take part", "masks that are computed from data"),
-            guideline("CUDA-2.2", "The width of a shuffle is a power of two up to 32", "widths that are computed from data"),
+            guideline(
+                "CUDA-2.2",
+                "The width of a shuffle is a power of two up to 32",
+                "widths that are computed from data",
+            ),
             guideline("CUDA-2.3", "Every lane that takes part is in the mask", "masks that are computed from data"),
             guideline(
                 "CUDA-2.4",
@@ -95,7 +111,11 @@ pub const CHAPTERS: &[Chapter] = &[
     Chapter {
         title: "Execution spaces",
         guidelines: &[
-            guideline("CUDA-3.1", "A function is called only on the side that it is made for", "calls through templates and macros"),
+            guideline(
+                "CUDA-3.1",
+                "A function is called only on the side that it is made for",
+                "calls through templates and macros",
+            ),
             guideline(
                 "CUDA-3.2",
                 "A pointer to a function is used on the side that took its address",
@@ -122,8 +142,16 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "Launches",
         guidelines: &[
             guideline("CUDA-4.1", "A kernel is launched with a configuration", "calls through templates and macros"),
-            guideline("CUDA-4.2", "Only a kernel is launched with a configuration", "all of it: the compiler refuses it"),
-            guideline("CUDA-4.3", "No argument of a kernel has virtual functions", "types whose definition is out of sight"),
+            guideline(
+                "CUDA-4.2",
+                "Only a kernel is launched with a configuration",
+                "all of it: the compiler refuses it",
+            ),
+            guideline(
+                "CUDA-4.3",
+                "No argument of a kernel has virtual functions",
+                "types whose definition is out of sight",
+            ),
             guideline(
                 "CUDA-4.4",
                 "All declarations of a kernel have the same launch bounds",
@@ -140,8 +168,16 @@ pub const CHAPTERS: &[Chapter] = &[
                 "all of it: a restriction of the language for certified software, and no defect",
             ),
             guideline("CUDASafety-1: asm", "No `asm` in device code", "all of it: a restriction as above"),
-            guideline("CUDASafety-1: operators", "No operators that devices do not have", "all of it: the compiler refuses them"),
-            guideline("CUDASafety-1: types", "No types that devices do not have", "all of it: the compiler refuses them"),
+            guideline(
+                "CUDASafety-1: operators",
+                "No operators that devices do not have",
+                "all of it: the compiler refuses them",
+            ),
+            guideline(
+                "CUDASafety-1: types",
+                "No types that devices do not have",
+                "all of it: the compiler refuses them",
+            ),
             guideline(
                 "CUDASafety-1: const",
                 "`const` variables of the host are used on the device only by value",
@@ -157,14 +193,22 @@ pub const CHAPTERS: &[Chapter] = &[
                 "Functions whose space is deduced are not called through pointers",
                 "all of it: pointers to functions are not followed to the other side",
             ),
-            guideline("CUDASafety-3.1", "No launch inside of a launch's configuration", "all of it: a restriction as above"),
+            guideline(
+                "CUDASafety-3.1",
+                "No launch inside of a launch's configuration",
+                "all of it: a restriction as above",
+            ),
             guideline("CUDASafety-3.2", "No launch from device code", "all of it: a restriction as above"),
         ],
     },
     Chapter {
         title: "Directives",
         guidelines: &[
-            guideline("CUDADirective-1: names", "Files have the usual endings", "all of it: a convention, and no defect"),
+            guideline(
+                "CUDADirective-1: names",
+                "Files have the usual endings",
+                "all of it: a convention, and no defect",
+            ),
             guideline(
                 "CUDADirective-1: owners",
                 "Constructors and destructors own resources",
@@ -206,7 +250,11 @@ pub const CHAPTERS: &[Chapter] = &[
                 "Library functions with a state are not called from several threads",
                 "all of it: host threads are not followed",
             ),
-            guideline("CUDASecurity: data races", "No two threads meet at one place unordered", "places that hang on data; host threads"),
+            guideline(
+                "CUDASecurity: data races",
+                "No two threads meet at one place unordered",
+                "places that hang on data; host threads",
+            ),
             guideline(
                 "CUDASecurity: lock order",
                 "Locks are taken in one order",
@@ -227,10 +275,26 @@ pub const CHAPTERS: &[Chapter] = &[
                 "Padding does not carry old bytes to somebody else",
                 "all of it: who is somebody else, the source does not say",
             ),
-            guideline("CUDASecurity-ERR01", "Errors of the runtime library are found and handled", "statuses that code out of sight is given"),
-            guideline("CUDASecurity: va_arg types", "`va_arg` names the right type", "all of it: a matter of C, not of CUDA"),
-            guideline("CUDASecurity: va_list", "`va_arg` is given a list that has begun", "all of it: a matter of C, not of CUDA"),
-            guideline("CUDASecurity: sizeof", "Operands of `sizeof` do nothing", "all of it: a matter of C, not of CUDA"),
+            guideline(
+                "CUDASecurity-ERR01",
+                "Errors of the runtime library are found and handled",
+                "statuses that code out of sight is given",
+            ),
+            guideline(
+                "CUDASecurity: va_arg types",
+                "`va_arg` names the right type",
+                "all of it: a matter of C, not of CUDA",
+            ),
+            guideline(
+                "CUDASecurity: va_list",
+                "`va_arg` is given a list that has begun",
+                "all of it: a matter of C, not of CUDA",
+            ),
+            guideline(
+                "CUDASecurity: sizeof",
+                "Operands of `sizeof` do nothing",
+                "all of it: a matter of C, not of CUDA",
+            ),
             guideline(
                 "CUDA: no collectives",
                 "No warp-wide operations at all",

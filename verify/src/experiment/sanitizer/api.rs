@@ -8,12 +8,13 @@ use crate::api;
 use crate::experiment::place::Spot;
 use crate::experiment::{Judgement, probed};
 use crate::lab::Bench;
-use crate::matching::{Code, Target, code_of, names_call};
+use crate::matching::{Code, Target, names_call, status_of};
 use crate::probe;
 use crate::scenario::{CudaProgram, Origin};
 use crate::tools::probe_log::Trace;
 use crate::tools::sanitizer::base_name;
 use cudalint_findings::model::{Confidence, EvidenceRecord, FindingEntry, Method, Verdict};
+use cudalint_program::api::effects::Library;
 use std::io::Read;
 
 /// Bytes of a compiler's log in which errors are looked for.
@@ -48,7 +49,9 @@ pub(super) fn perform(
         judgement.evidence.log = Some(prepared.log.clone());
         judgement
     };
-    if let Some(failed) = here.iter().find(|status| status.code != 0 && code_of(status.code) == Code::Own) {
+    if let Some(failed) =
+        here.iter().find(|status| status.code != 0 && status_of(status.function, status.code) == Code::Own)
+    {
         let reason = format!("{} at {}", words(failed), spot.shown());
         return of_run(Verdict::Confirmed, reason, vec![record(finding, failed)]);
     }
@@ -63,7 +66,7 @@ pub(super) fn perform(
         return of_run(Verdict::Unviable, reason, Vec::new());
     };
     if let Some(status) = here.iter().find(|status| status.code != 0) {
-        let why = match code_of(status.code) {
+        let why = match status_of(status.function, status.code) {
             Code::Earlier => "as every call does after a kernel has failed",
             _ => "for a reason of the machine's, not of the call",
         };
@@ -111,7 +114,7 @@ fn words(status: &Status<'_>) -> String {
         Some(kernel) => format!("the launch of `{}`", base_name(kernel)),
         None => format!("`{}`", status.function),
     };
-    format!("{what} returned {}", error_name(status.code))
+    format!("{what} returned {}", error_name(status.function, status.code))
 }
 
 fn record(finding: &FindingEntry, status: &Status<'_>) -> EvidenceRecord {
@@ -119,8 +122,21 @@ fn record(finding: &FindingEntry, status: &Status<'_>) -> EvidenceRecord {
         .in_kernel(status.kernel.map(str::to_owned))
 }
 
-/// A status as people know it. Names: CUDA Runtime API, `cudaError_t`.
-fn error_name(code: i64) -> String {
+/// A status as people know it. Names: CUDA Runtime API, `cudaError_t`; NVRTC, `nvrtcResult`.
+fn error_name(function: &str, code: i64) -> String {
+    if Library::of_name(function) == Some(Library::Nvrtc) {
+        let name = match code {
+            3 => "NVRTC_ERROR_INVALID_INPUT",
+            4 => "NVRTC_ERROR_INVALID_PROGRAM",
+            5 => "NVRTC_ERROR_INVALID_OPTION",
+            6 => "NVRTC_ERROR_COMPILATION",
+            8 => "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
+            9 => "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
+            10 => "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
+            _ => return format!("status {code} of NVRTC"),
+        };
+        return format!("{name} (status {code})");
+    }
     let name = match code {
         1 => "cudaErrorInvalidValue",
         9 => "cudaErrorInvalidConfiguration",

@@ -20,7 +20,7 @@ use crate::probe::{self, Plan, Watch};
 use crate::project;
 use crate::scenario::{CudaProgram, Program, PythonProgram};
 use crate::tools::probe_log::{Place, Trace};
-use crate::tools::sanitizer::{base_name, same_path};
+use crate::tools::sanitizer::{base_name, is_toolkit_file, same_path};
 use crate::tools::traceback;
 use cudalint_findings::Shows;
 use cudalint_findings::claim::{AccessFault, User};
@@ -145,7 +145,8 @@ fn command(bench: &Bench<'_>, program: &str, of: &CudaProgram) -> Vec<String> {
 /// memcheck: the host itself touches memory of the device, and the program ends by a signal at the finding's line.
 fn host_fault(finding: &FindingEntry, spot: &Spot, prepared: &Prepared) -> Option<Judgement> {
     let signal = prepared.trace.as_ref()?.signal.as_ref()?;
-    let own = |place: &&Place| place.line > 0 && !is_probe(&place.file);
+    // Templates of the toolkit's headers stand between the user's launch and the runtime's.
+    let own = |place: &&Place| place.line > 0 && !is_toolkit_file(&place.file);
     let place = signal.callers.iter().find(own)?;
     let words = format!("the program ends by signal {} ({})", signal.number, signal_name(signal.number));
     // In a call or launch the signal may be the library's, for other reasons than the finding's.
@@ -176,11 +177,6 @@ fn signal_name(number: i32) -> &'static str {
         SEGMENTATION_FAULT => "SIGSEGV",
         _ => "a signal",
     }
-}
-
-/// Whether a file is one of the probe's.
-fn is_probe(file: &str) -> bool {
-    file.rsplit('/').next().is_some_and(|name| name.starts_with("cudalint_"))
 }
 
 /// Whether a run came to the finding's place, as far as its calls and launches tell.

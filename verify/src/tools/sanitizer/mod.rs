@@ -15,7 +15,7 @@ mod xml;
 pub use record::{
     Access, Category, Fault, Frame, Kernel, Nearest, Notice, RaceAccess, Record, SanitizerReport, Side, Space,
 };
-pub use spelling::{base_name, same_path};
+pub use spelling::{base_name, is_toolkit_file, same_path};
 
 impl SanitizerReport {
     /// Reads what a tool left: its XML, where it wrote one, and the text that it printed. Either may be missing, cut off

@@ -172,7 +172,7 @@ const HEADERS: &[&str] = &["cuda_runtime.h", "cuda_runtime_api.h", "device_funct
 const HEADER_BEGINNINGS: &[&str] = &["sm_", "device_", "cuda_fp", "cuda_bf"];
 
 /// Headers of the toolkit, installed Python packages, files that nvcc writes on its way, and this tool's own.
-pub(super) fn is_toolkit_file(file: &str) -> bool {
+pub fn is_toolkit_file(file: &str) -> bool {
     let file = file.replace('\\', "/");
     let python = ["/site-packages/", "/dist-packages/"].iter().any(|folder| file.contains(folder));
     if python || file.starts_with('<') || file.rsplit('.').next() == Some("pyx") {
