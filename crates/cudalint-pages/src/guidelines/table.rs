@@ -30,7 +30,7 @@ pub const CHAPTERS: &[Chapter] = &[
             guideline(
                 "CUDA-1.1",
                 "No CUDA before `main` begins or after it ends",
-                "constructors of objects at namespace scope: the runtime library starts itself there, and nothing goes wrong in practice",
+                "all of it: what runs before and after `main` is not walked",
             ),
             guideline(
                 "CUDA-1.2",
@@ -51,12 +51,12 @@ pub const CHAPTERS: &[Chapter] = &[
             guideline(
                 "CUDA-1.6",
                 "Behind `fork` the child does nothing before `exec`",
-                "children that use nothing of CUDA: they are harmless",
+                "all of it: which side of `fork` a path is on is not followed",
             ),
             guideline(
                 "CUDA-1.7",
                 "All declarations of a function have the same execution space",
-                "declarations that differ: the compiler refuses them or says so itself",
+                "all of it: the compiler refuses declarations that differ, or says so itself",
             ),
             guideline(
                 "CUDA-1.8",
@@ -134,7 +134,7 @@ pub const CHAPTERS: &[Chapter] = &[
             guideline(
                 "CUDA-3.5",
                 "Pointers with `__restrict__` do not lead to the same object",
-                "objects that only code out of sight passes twice",
+                "all of it: nobody compares the arguments of a launch with each other",
             ),
         ],
     },
@@ -155,7 +155,7 @@ pub const CHAPTERS: &[Chapter] = &[
             guideline(
                 "CUDA-4.4",
                 "All declarations of a kernel have the same launch bounds",
-                "bounds that hang on macros of a build out of sight",
+                "all of it: bounds are compared with launches, and not with those of other declarations",
             ),
         ],
     },
