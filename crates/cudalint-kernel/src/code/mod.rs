@@ -5,10 +5,12 @@
 //! stand where C++ makes them. What lowering could not read is an [`Expr::Opaque`] or [`Stmt::Opaque`] with its children
 //! kept.
 
+mod conditions;
 mod fold;
 mod operations;
 mod parts;
 
+pub(crate) use conditions::{Joined, Test};
 pub use operations::{AtomicOp, Bits, FloatMath, Group, Intrinsic, Scope, Shuffle, Vote};
 pub use parts::{Child, Item};
 

@@ -4,14 +4,12 @@ use super::lanes::Mask;
 use super::machine::Machine;
 use super::state::{Divergence, Limits, Unsure};
 use super::value::{Data, KNOWN, NUMBER, Val};
-use crate::code::{BinaryOp, Builtin, Child, Code, Expr, ExprId, Intrinsic, Place, Ty, VariableId};
+use crate::code::{BinaryOp, Builtin, Child, Code, Expr, ExprId, Intrinsic, Joined, Place, Test, VariableId};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Most parts of an expression that are looked at.
 const MOST_PARTS: usize = 400;
-/// Most tests in a condition.
-const MOST_TESTS: usize = 16;
 
 impl Machine<'_> {
     /// Why lanes that go on behind a condition are only may-active.
@@ -43,21 +41,8 @@ impl Machine<'_> {
             return None;
         }
         let mut limits = Vec::new();
-        let mut open = vec![(unsure.condition, unsure.negated)];
-        let mut tests = 0;
-        while let Some((id, negated)) = open.pop() {
-            tests += 1;
-            if tests > MOST_TESTS {
-                return None;
-            }
-            let is_bool = |id: ExprId| self.code.expr(id).ty == Ty::Bool;
+        for Test { id, negated } in self.code.tests(unsure.condition, unsure.negated, Joined::Anyhow)? {
             match &self.code.expr(id).kind {
-                Expr::Not(a) => open.push((*a, !negated)),
-                Expr::Convert(a) if is_bool(*a) => open.push((*a, negated)),
-                Expr::And(a, b) | Expr::Or(a, b) => open.extend([(*a, negated), (*b, negated)]),
-                Expr::Binary(BinaryOp::And | BinaryOp::Or, a, b) if is_bool(*a) && is_bool(*b) => {
-                    open.extend([(*a, negated), (*b, negated)]);
-                }
                 Expr::Binary(op, a, b) => {
                     let sides = [self.computed(*a)?, self.computed(*b)?];
                     if sides.iter().all(Val::all_known) {

@@ -9,7 +9,7 @@ use super::machine::Machine;
 use super::state::Open;
 use super::touch::Touch;
 use super::value::{KNOWN, Val, offset_of};
-use crate::code::{BinaryOp, Expr, ExprId, FunctionId, Ty};
+use crate::code::{BinaryOp, Expr, ExprId, FunctionId, Joined, Test};
 use crate::readings::passing;
 use crate::report::{DoubtKind, EventKind, Site};
 
@@ -19,8 +19,6 @@ const MOST_PLACES: usize = 8_192;
 const MOST_WRITERS: usize = 4;
 /// Most barriers that are remembered.
 const MOST_BARRIERS: usize = 8;
-/// Most tests of a condition.
-const MOST_TESTS: usize = 16;
 
 impl Machine<'_> {
     /// Remembers a barrier behind conditions that part the block by the numbers of its threads. Tells whether they do.
@@ -49,25 +47,8 @@ impl Machine<'_> {
 
     fn add_tests(&mut self, here: FunctionId, condition: ExprId, negated: bool, all: &mut Vec<Vec<i64>>) -> Option<()> {
         let code = self.code;
-        let is_bool = |id: ExprId| code.expr(id).ty == Ty::Bool;
-        let mut open = vec![(condition, negated)];
-        let mut tests = 0;
-        while let Some((id, negated)) = open.pop() {
-            tests += 1;
-            if tests > MOST_TESTS {
-                return None;
-            }
+        for Test { id, negated } in code.tests(condition, negated, Joined::Together)? {
             match &code.expr(id).kind {
-                Expr::Not(a) => open.push((*a, !negated)),
-                Expr::Convert(a) if is_bool(*a) || is_bool(id) => open.push((*a, negated)),
-                Expr::And(a, b) if !negated => open.extend([(*a, negated), (*b, negated)]),
-                Expr::Or(a, b) if negated => open.extend([(*a, negated), (*b, negated)]),
-                Expr::Binary(BinaryOp::And, a, b) if !negated && is_bool(*a) && is_bool(*b) => {
-                    open.extend([(*a, negated), (*b, negated)]);
-                }
-                Expr::Binary(BinaryOp::Or, a, b) if negated && is_bool(*a) && is_bool(*b) => {
-                    open.extend([(*a, negated), (*b, negated)]);
-                }
                 Expr::Binary(op, a, b) => {
                     let flow = self.doubts.flow.get_or_insert_with(|| Box::new(passing::flow_of(code)));
                     let own = [passing::is_own(flow, here, *a)?, passing::is_own(flow, here, *b)?];

@@ -4,13 +4,13 @@
 //! a vote gives, by a comparison with the thread's own number, or by bounds that one number lies between for one thread alone.
 
 use super::deciding::Flow;
-use crate::code::{BinaryOp, Builtin, Child, Code, Effect, Expr, ExprId, FunctionId, Intrinsic, Place, Ty, VariableId};
+use crate::code::{
+    BinaryOp, Builtin, Child, Code, Effect, Expr, ExprId, FunctionId, Intrinsic, Joined, Place, Test, VariableId,
+};
 use rustc_hash::FxHashSet;
 
 /// Most parts of a condition, and of what it is computed of, that are looked at.
 const MOST_PARTS: usize = 1_000;
-/// Most tests of a condition.
-const MOST_TESTS: usize = 16;
 
 /// What a condition asks of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,21 +31,8 @@ pub(crate) struct Asks {
 pub(crate) fn asks(flow: &Flow<'_>, function: FunctionId, condition: ExprId, negated: bool) -> Option<Asks> {
     let code = flow.code;
     let mut all = Asks::default();
-    let mut open = vec![(condition, negated)];
-    let mut tests = 0;
-    while let Some((id, negated)) = open.pop() {
-        tests += 1;
-        if tests > MOST_TESTS {
-            return None;
-        }
-        let is_bool = |id: ExprId| code.expr(id).ty == Ty::Bool;
+    for Test { id, negated } in code.tests(condition, negated, Joined::Anyhow)? {
         match &code.expr(id).kind {
-            Expr::Not(a) => open.push((*a, !negated)),
-            Expr::Convert(a) if is_bool(*a) || is_bool(id) => open.push((*a, negated)),
-            Expr::And(a, b) | Expr::Or(a, b) => open.extend([(*a, negated), (*b, negated)]),
-            Expr::Binary(BinaryOp::And | BinaryOp::Or, a, b) if is_bool(*a) && is_bool(*b) => {
-                open.extend([(*a, negated), (*b, negated)]);
-            }
             Expr::Binary(op, a, b) if compares(*op) => {
                 let sides = [sources(flow, function, *a)?, sources(flow, function, *b)?];
                 let asked = compared(*op, negated, sides)?;
