@@ -3,6 +3,7 @@
 //! function to decide what it does: a name becomes an [`ApiId`] where it is resolved, and what is asked of that id is here.
 
 mod args;
+pub mod device_ops;
 pub mod effects;
 mod function;
 pub mod packages;
