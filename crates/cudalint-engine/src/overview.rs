@@ -1,7 +1,8 @@
 //! What a run would do, without doing it: which files, under which settings.
 
 use crate::compile_commands::{self, Commands};
-use crate::engine::{Engine, Request, base_of, given_architectures, groups};
+use crate::engine::{Engine, Request, given_architectures};
+use crate::groups::{base_of, groups};
 use crate::levels::Levels;
 use crate::outcome::{Part, UsageError};
 use crate::paths::{display, display_from, real_path};

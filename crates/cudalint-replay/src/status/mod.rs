@@ -16,6 +16,7 @@ mod known;
 mod report;
 mod solve;
 mod survey;
+mod targets;
 
 pub use survey::{ModuleStatus, Survey};
 
