@@ -1,8 +1,9 @@
 //! A settings file for a project that has none: looks at its code and its build, and writes down what it saw, with the reason in
 //! a comment beside each line.
 
-use crate::engine::{Engine, Request};
+use crate::engine::Engine;
 use crate::outcome::UsageError;
+use crate::request::Request;
 use cudalint_files::read_text;
 use cudalint_replay::facts::StatusUse;
 use cudalint_syntax::FileKind;

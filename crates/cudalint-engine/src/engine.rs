@@ -11,8 +11,9 @@ use crate::makefiles;
 use crate::outcome::{Outcome, Part, UsageError};
 use crate::paths::{display, display_from, real_path};
 use crate::project::{Local, Look, ProjectInput, Source};
-use crate::provider::{Disk, Memory, Overlay};
+use crate::provider::{Disk, Memory};
 use crate::reading::{Given, Reading};
+use crate::request::{Configuration, Request};
 use crate::root::{self, Roots};
 use crate::rule::{ModuleContext, Rule, RuleTable};
 use crate::settings::{self, Loaded, Settings};
@@ -29,56 +30,6 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-/// Where settings come from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Configuration {
-    /// The nearest settings file of each file's project.
-    #[default]
-    Nearest,
-    /// None.
-    Isolated,
-    /// This file, for everything.
-    File(PathBuf),
-}
-
-/// Text from standard input.
-#[derive(Clone, Debug)]
-pub struct StandardInput {
-    /// The file it stands for; without one it is a CUDA C++ file of no project.
-    pub filename: Option<PathBuf>,
-    /// Its bytes.
-    pub bytes: Vec<u8>,
-}
-
-/// What to lint and how.
-#[derive(Clone, Debug, Default)]
-pub struct Request {
-    /// Files and folders.
-    pub paths: Vec<PathBuf>,
-    /// Linted instead of paths.
-    pub standard_input: Option<StandardInput>,
-    /// Rules and levels of the command line.
-    pub choices: Choices,
-    /// Architectures of the command line, as written.
-    pub architectures: Vec<String>,
-    /// Macros of the command line: `NAME` or `NAME=value`.
-    pub defines: Vec<String>,
-    /// Where settings come from.
-    pub configuration: Configuration,
-    /// Whether `exclude` holds for files named explicitly too, and those of no kind that is read are left out.
-    pub force_exclude: bool,
-    /// A `compile_commands.json`, or the folder of one, for all projects.
-    pub build: Option<PathBuf>,
-    /// Findings that are known and not reported.
-    pub baseline: BaselineChoice,
-    /// Only findings that a change since this revision of git touches are reported.
-    pub since: Option<String>,
-    /// Texts that stand in for files: what an editor holds of them.
-    pub overlay: Overlay,
-    /// Ends the run early.
-    pub stop: Stop,
-}
 
 /// Runs rules over files. It is handed the rule table.
 #[derive(Clone, Copy)]

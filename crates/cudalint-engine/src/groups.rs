@@ -1,10 +1,10 @@
 //! Which files a run is about: those of the given paths by the project they belong to, and what a project has besides.
 
-use crate::engine::{Request, StandardInput};
 use crate::outcome::{Fault, Part, UsageError};
 use crate::paths::{display, display_from, real_path};
 use crate::project::Source;
 use crate::provider::{Disk, Overlay};
+use crate::request::{Request, StandardInput};
 use crate::root::Roots;
 use crate::settings::{self, Loaded};
 use crate::walk::{self, Globs};

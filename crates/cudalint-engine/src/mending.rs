@@ -2,10 +2,11 @@
 //! finding, or brings a new one. Everything happens in memory; nothing is written before it is known to help.
 
 use crate::baseline::BaselineChoice;
-use crate::engine::{Engine, Request};
+use crate::engine::Engine;
 use crate::ignoring;
 use crate::outcome::{Outcome, UsageError};
 use crate::paths::real_path;
+use crate::request::Request;
 use crate::steps::Progress;
 use cudalint_findings::{Applicability, Edit, Finding, edits};
 use cudalint_syntax::FileKind;

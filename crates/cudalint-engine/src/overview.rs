@@ -1,13 +1,14 @@
 //! What a run would do, without doing it: which files, under which settings.
 
 use crate::compile_commands::{self, Commands};
-use crate::engine::{Engine, Request, given_architectures};
+use crate::engine::{Engine, given_architectures};
 use crate::groups::{base_of, groups};
 use crate::levels::Levels;
 use crate::outcome::{Part, UsageError};
 use crate::paths::{display, display_from, real_path};
 use crate::provider::{Disk, Overlay};
 use crate::reading::{Given, Reading};
+use crate::request::Request;
 use crate::root::Roots;
 use crate::settings::Settings;
 use crate::sources::is_linted;
