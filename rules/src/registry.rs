@@ -88,6 +88,8 @@ mod non_trivial_kernel_argument;
 mod nonexistent_gpu_api;
 #[path = "../correctness/partial-initialization.rs"]
 mod partial_initialization;
+#[path = "../portability/removed-api.rs"]
+mod removed_api;
 #[path = "../preview/result-never-read-back.rs"]
 mod result_never_read_back;
 #[path = "../suspicious/result-not-copied-back.rs"]
@@ -176,6 +178,7 @@ pub static RULES: &[&Rule] = &[
     &non_trivial_kernel_argument::RULE,
     &nonexistent_gpu_api::RULE,
     &partial_initialization::RULE,
+    &removed_api::RULE,
     &result_never_read_back::RULE,
     &result_not_copied_back::RULE,
     &shared_index_out_of_range::RULE,

@@ -20,7 +20,7 @@ use cudalint_replay::facts::{Facts, Site};
 use cudalint_replay::runs::{self, Basis, Counts, ModuleRuns};
 use cudalint_replay::status::{self, StatusTable, Survey};
 use cudalint_replay::{ProjectScan, ReplayOptions, structure};
-use cudalint_syntax::Language;
+use cudalint_syntax::{FileKind, Language};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -202,7 +202,13 @@ fn run_rules(
 ) -> Said {
     structure::add_structure(project, id, &mut facts);
     let architectures = &input.reading.architectures;
-    let context = ModuleContext { project, id, module: project.module(id), facts: &facts, architectures };
+    let module = project.module(id);
+    // What build files name is for files that a compiler is given, and not for examples in documents and programs in strings.
+    let target = match source.kind {
+        FileKind::Cuda | FileKind::CFamily => input.reading.target_of(&source.real),
+        _ => input.reading.target,
+    };
+    let context = ModuleContext { project, id, module, facts: &facts, architectures, target };
     if let Some(look) = input.look.filter(|_| source.reported) {
         look(&context);
     }

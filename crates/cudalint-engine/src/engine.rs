@@ -152,6 +152,7 @@ impl Engine {
                     reading.builds = [shown(&builds.building), shown(&builds.libraries)];
                 }
                 reading.options.in_step_folders = builds.in_step.iter().map(|it| shown(it)).collect();
+                reading.naming = builds.naming;
                 let defining = builds.defining.into_iter();
                 reading.options.defining_folders =
                     defining.map(|(folder, names)| DefiningFolder { folder: shown(&folder), names }).collect();

@@ -36,6 +36,7 @@ mod sources;
 mod steps;
 mod supposed;
 mod suppress;
+mod target;
 #[cfg(test)]
 mod testing;
 mod threads;
@@ -60,4 +61,5 @@ pub use request::{Configuration, Request, StandardInput};
 pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, Rule, RuleTable, Sink};
 pub use settings::{Level, MinConfidence, Settings};
 pub use steps::{Progress, Stop};
+pub use target::{Target, Told};
 pub use threads::threads;

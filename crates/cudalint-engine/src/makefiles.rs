@@ -3,7 +3,9 @@
 
 use crate::compile_commands::makes_heap_shared;
 use crate::project::Source;
+use crate::target::Named;
 use cudalint_files::read_text;
+use cudalint_syntax::preprocessor::version_of;
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +45,8 @@ pub struct Builds {
     pub libraries: Vec<PathBuf>,
     /// Folders whose builds may define macros, with the names of these.
     pub defining: Vec<(PathBuf, FxHashSet<String>)>,
+    /// What folders' build files name: toolkit and devices.
+    pub naming: Vec<(PathBuf, Named)>,
 }
 
 /// What is said in the folders of the sources and, within a project, in the folders above them.
@@ -65,6 +69,13 @@ pub fn read(root: Option<&Path>, sources: &[Source]) -> Builds {
             }
             if texts.iter().any(|text| shares_heap(text)) {
                 builds.sharing.push(folder.to_owned());
+            }
+            let naming = Named {
+                toolkit: texts.iter().filter_map(|text| toolkit(text)).min(),
+                architecture: texts.iter().filter_map(|text| architecture(text)).min(),
+            };
+            if naming != Named::default() {
+                builds.naming.push((folder.to_owned(), naming));
             }
             let old: Vec<bool> = texts.iter().filter_map(|text| is_for_old_devices(text)).collect();
             if !old.is_empty() && old.iter().all(|old| *old) {
@@ -109,6 +120,41 @@ fn is_for_old_devices(text: &str) -> Option<bool> {
     named.then(|| whole && !codes.is_empty() && codes.iter().all(|code| code.split(',').all(is_old)))
 }
 
+/// The oldest version of the toolkit that a build file names by a path (`/usr/local/cuda-12.8`) or cannot do without
+/// (`find_package(CUDAToolkit 12.0 REQUIRED)`).
+fn toolkit(text: &str) -> Option<(u32, u32)> {
+    let behind = |(at, word): (usize, &str)| text.get(at + word.len()..);
+    let version = |text: &str| {
+        let end = text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(text.len());
+        let text = text.get(..end)?.trim_end_matches('.');
+        version_of(text).or_else(|| Some((text.parse().ok().filter(|major| *major < 100)?, 0)))
+    };
+    let paths = text.match_indices("/cuda-").filter_map(behind).filter_map(version);
+    let packages = text.match_indices("find_package(").filter_map(behind).filter_map(|rest| {
+        let mut words = rest.split(')').next()?.split_whitespace();
+        words.next().filter(|name| ["CUDAToolkit", "CUDA"].contains(name))?;
+        let asked = version(words.next()?)?;
+        words.any(|word| word == "REQUIRED").then_some(asked)
+    });
+    paths.chain(packages).min()
+}
+
+/// The oldest architecture that a build file names, real or virtual; 0 where one is not written out.
+fn architecture(text: &str) -> Option<u32> {
+    let number = |text: &str| {
+        let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+        text.get(..end).and_then(|digits| digits.parse::<u32>().ok()).unwrap_or(0)
+    };
+    let behind = |mark| text.match_indices(mark).filter_map(|(at, mark): (usize, &str)| text.get(at + mark.len()..));
+    let flags = ["sm_", "compute_"].into_iter().flat_map(behind).map(number);
+    let open = ["-arch=native", "-arch=all", "arch=$", "-arch=\"$", "-arch $"];
+    let open = open.into_iter().any(|word| text.contains(word)).then_some(0);
+    // In a condition the property stands alone.
+    let lists = behind("CUDA_ARCHITECTURES").map(|rest| rest.split([')', '\n']).next().unwrap_or(""));
+    let words = lists.flat_map(|list| list.split(|letter: char| letter.is_whitespace() || "\";=".contains(letter)));
+    flags.chain(open).chain(words.filter(|word| !word.is_empty()).map(number)).min()
+}
+
 /// The macros that a build file names in `-DNAME`, `-D NAME=1` and the lists of `CMake`. Under which options of the build they
 /// are defined, and for which of its programs, is not asked.
 fn macros(text: &str) -> impl Iterator<Item = &str> {
@@ -133,7 +179,7 @@ fn name(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_for_old_devices, macros};
+    use super::{architecture, is_for_old_devices, macros, toolkit};
 
     #[test]
     fn macros_of_makefiles_and_of_cmake_are_named() {
@@ -142,6 +188,37 @@ mod tests {
         let text = "target_compile_definitions(app PRIVATE TILE=16\n  $<$<CONFIG:Debug>:CHECKED>)\n";
         let found: Vec<&str> = macros(text).collect();
         assert!(found.contains(&"TILE") && found.contains(&"CHECKED"), "{found:?}");
+    }
+
+    #[test]
+    fn toolkits_that_build_files_name() {
+        for (text, expected) in [
+            ("CUDA_PATH ?= /usr/local/cuda-12.8\n", Some((12, 8))),
+            ("A = /usr/local/cuda-13.0/bin/nvcc\nB = /opt/cuda-9/bin\n", Some((9, 0))),
+            ("find_package(CUDAToolkit 12.2 REQUIRED)\n", Some((12, 2))),
+            ("find_package( CUDA 10 QUIET )\n", None),
+            ("find_package(Boost 1.70 REQUIRED)\n", None),
+            ("CUDA_PATH ?= /usr/local/cuda\n", None),
+        ] {
+            assert_eq!(toolkit(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn architectures_that_build_files_name() {
+        for (text, expected) in [
+            ("NVCCFLAGS = -arch=sm_80\n", Some(80)),
+            ("-gencode arch=compute_60,code=sm_70\n", Some(60)),
+            ("-gencode arch=compute_$(SM),code=sm_$(SM)\n", Some(0)),
+            ("-arch=native\n-arch=sm_80\n", Some(0)),
+            ("set(CMAKE_CUDA_ARCHITECTURES 70 80)\n", Some(70)),
+            ("set(CMAKE_CUDA_ARCHITECTURES \"75;80-real\")\n", Some(75)),
+            ("set(CMAKE_CUDA_ARCHITECTURES native)\n", Some(0)),
+            ("if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)\n", None),
+            ("-O3\n", None),
+        ] {
+            assert_eq!(architecture(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::compile_commands::Commands;
 use crate::paths;
 use crate::settings::{self, Settings};
+use crate::target::{Named, Target, Told};
 use cudalint_program::ProjectOptions;
 use cudalint_program::arch::DEFAULT_ARCHITECTURES;
 use cudalint_syntax::preprocessor::name_of;
@@ -17,6 +18,10 @@ pub struct Reading {
     pub options: ProjectOptions,
     /// Compute capabilities that limits are judged by.
     pub architectures: Vec<u32>,
+    /// What it is compiled with and for, as far as the command line, the settings or the build's commands say it.
+    pub target: Target,
+    /// The same as far as build files name it, by their folders.
+    pub naming: Vec<(PathBuf, Named)>,
     /// Folders in which includes are looked for.
     pub includes: Vec<PathBuf>,
     /// Flags that tell a compiler the same: include folders and macros.
@@ -47,6 +52,8 @@ impl Reading {
         let includes: Vec<PathBuf> = folders
             .map(|folder| if folder.is_absolute() { paths::real_path(&folder) } else { paths::tidy(&folder) })
             .collect();
+        let told = !given.architectures.is_empty() || !settings.arch.is_empty();
+        let oldest = if told { architectures.iter().min().copied() } else { commands.build.oldest };
         let build = build(given.defines, settings, &architectures, commands.build);
         let flags = includes.iter().map(|folder| format!("-I{}", folder.display())).chain(build.flags()).collect();
         let options = ProjectOptions {
@@ -55,7 +62,18 @@ impl Reading {
             declaration_macros: settings.parse.declaration_macros.clone(),
             ..ProjectOptions::default()
         };
-        Self { options, architectures, includes, flags, builds: Default::default() }
+        let target = Target { toolkit: build.toolkit.map(Told::surely), architecture: oldest.map(Told::surely) };
+        Self { options, architectures, target, includes, flags, ..Self::default() }
+    }
+
+    /// What a file is compiled with and for: what its build files name counts where nothing else is said.
+    pub(crate) fn target_of(&self, file: &Path) -> Target {
+        let nearest = || self.naming.iter().filter(|(folder, _)| file.starts_with(folder));
+        let toolkits = nearest().filter_map(|(folder, named)| Some((folder, named.toolkit?)));
+        let devices = nearest().filter_map(|(folder, named)| Some((folder, named.architecture?)));
+        let toolkit = toolkits.max_by_key(|(folder, _)| folder.as_os_str().len()).map(|(_, it)| Told::by_name(it));
+        let device = devices.max_by_key(|(folder, _)| folder.as_os_str().len()).map(|(_, it)| Told::by_name(it));
+        Target { toolkit: self.target.toolkit.or(toolkit), architecture: self.target.architecture.or(device) }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a rule is, and what it is given.
 
+use crate::target::Target;
 use cudalint_findings::{Applicability, Claim, Confidence, Finding, Label, Place, RuleInfo, Severity, Witness};
 pub use cudalint_findings::{Group, Method};
 use cudalint_program::Project;
@@ -149,6 +150,8 @@ pub struct ModuleContext<'a> {
     /// Compute capabilities to judge limits by, as `major * 10 + minor`: a limit is broken for sure only when every one
     /// of them breaks it.
     pub architectures: &'a [u32],
+    /// What the module is compiled with and for, as far as somebody says it.
+    pub target: Target,
 }
 
 impl ModuleContext<'_> {

@@ -1,5 +1,7 @@
-//! Facts that a module's code states without being run: execution spaces, kernel parameters.
+//! Facts that a module's code states without being run: execution spaces, kernel parameters, functions that
+//! are no longer there.
 
+use crate::ended::ended_calls;
 use crate::facts::Facts;
 use crate::parameters::parameter_faults;
 use crate::spaces::space_faults;
@@ -19,4 +21,5 @@ pub fn add_structure(project: &Project, id: ModuleId, facts: &mut Facts) {
         }
     }
     facts.space_faults = space_faults(project, id);
+    facts.ended_calls = ended_calls(project, id);
 }

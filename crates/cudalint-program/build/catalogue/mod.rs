@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
-use vocabulary::{Read, braces, capital, device_op, flag, number, python_op, returned, rounding, side, version};
+use vocabulary::{Read, braces, capital, device_op, end, flag, number, python_op, returned, rounding, side, version};
 
 /// Slots of the hash table; a power of two, at least one and a half times the names.
 const SLOTS: usize = 16384;
@@ -177,6 +177,8 @@ struct Row {
     library: String,
     section: String,
     since: (u8, u8),
+    /// As Rust.
+    until: Option<String>,
     side: String,
     returns: String,
     role: Option<&'static str>,
@@ -193,6 +195,7 @@ impl Row {
             library: defaults.library.clone(),
             section: defaults.section.clone(),
             since: defaults.since,
+            until: None,
             side: defaults.side.clone(),
             returns: defaults.returns.clone(),
             role: None,
@@ -234,6 +237,10 @@ impl Row {
             }
             "since" => {
                 self.since = version(&rest.join(" "))?;
+                return Ok(());
+            }
+            "until" => {
+                self.until = Some(end(rest)?);
                 return Ok(());
             }
             "starts" | "clears" | "peeks" | "settles" => {
@@ -441,10 +448,11 @@ impl Row {
         };
         let params: Vec<String> = self.params.iter().map(|param| format!("{param:?}")).collect();
         format!(
-            "Function {{ library: Library::{}, section: {:?}, since: {:?}, side: Side::{}, returns: Returns::{}, gives: {}, role: ErrorRole::{}, flags: {flags}, params: &[{}], outs: {}, effects: &[{}] }}",
+            "Function {{ library: Library::{}, section: {:?}, since: {:?}, until: {}, side: Side::{}, returns: Returns::{}, gives: {}, role: ErrorRole::{}, flags: {flags}, params: &[{}], outs: {}, effects: &[{}] }}",
             self.library,
             self.section,
             self.since,
+            self.until.as_ref().map_or_else(|| "None".to_owned(), |until| format!("Some({until})")),
             self.side,
             self.returns,
             self.gives.as_ref().map_or_else(|| "None".to_owned(), |number| format!("Some({number})")),
@@ -565,11 +573,14 @@ mod tests {
     #[test]
     fn an_entry_becomes_a_row() {
         let text = "@library Runtime\n@returns status cudaError_t\n@section Memory\n\
-                    mine = mine_v2 (&out, size): allocates device out size;\n  core; host\nother@12.3\n";
+                    mine = mine_v2 (&out, size): allocates device out size;\n  core; host\nother@12.3\n\
+                    old: until 13.0 mine\nolder: until sm_70\n";
         let rust = read_text(text).unwrap_or_else(|(line, error)| format!("{line}: {error}"));
         assert!(rust.contains("Allocates { space: Space::Device, out: Arg(0), size: Size::Bytes(Arg(1))"), "{rust}");
         assert!(rust.contains("outs: 1"), "{rust}");
         assert!(rust.contains("since: (12, 3)"), "{rust}");
+        assert!(rust.contains("until: Some(Until { end: End::Toolkit(13, 0), instead: \"mine\" })"), "{rust}");
+        assert!(rust.contains("until: Some(Until { end: End::Architecture(70), instead: \"\" })"), "{rust}");
         assert!(rust.contains("(\"mine_v2\", 0)"), "{rust}");
     }
 
@@ -577,6 +588,7 @@ mod tests {
     fn what_is_not_understood_is_told_with_its_line() {
         let told = |text: &str| read_text(text).err().map(|(line, error)| format!("{line}: {error}"));
         assert_eq!(told("@library C\nf (p): frees q").as_deref(), Some("2: no parameter is called `q`"));
+        assert_eq!(told("@library C\nf: until soon").as_deref(), Some("2: `soon` is no version"));
         assert_eq!(told("@library C\nf: flies").as_deref(), Some("2: `flies` is not understood"));
         let twice = told("@library C\nf\n\ng = f");
         assert_eq!(twice.as_deref(), Some("4: `f` stands twice: it is a spelling of `f` already"));

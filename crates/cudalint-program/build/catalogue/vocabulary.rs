@@ -62,6 +62,20 @@ pub(super) fn version(text: &str) -> Read<(u8, u8)> {
     Ok((number(major)?, number(minor)?))
 }
 
+/// `13.0 INSTEAD`, `sm_70 INSTEAD`: where a function ends, and what is there for it.
+pub(super) fn end(words: &[&str]) -> Read<String> {
+    let (end, instead) = match words {
+        [end] => (end, ""),
+        [end, instead] => (end, *instead),
+        _ => return Err("until VERSION INSTEAD".to_owned()),
+    };
+    let end = match end.strip_prefix("sm_") {
+        Some(number) => format!("Architecture({})", number.parse::<u8>().map_err(|_| format!("`{end}` is no device"))?),
+        None => version(end).map(|(major, minor)| format!("Toolkit({major}, {minor})"))?,
+    };
+    Ok(format!("Until {{ end: End::{end}, instead: {instead:?} }}"))
+}
+
 pub(super) fn flag(word: &str) -> Read<&'static str> {
     Ok(match word {
         "quiet" => "QUIET",

@@ -14,6 +14,8 @@ pub struct Function {
     /// The first version of CUDA (of cuDNN, NCCL, … where the library has versions of its own) that has it; zeros where
     /// that is long ago.
     pub since: (u8, u8),
+    /// Where it ends; `None` for one that is still there.
+    pub until: Option<Until>,
     /// Where it can be called.
     pub side: Side,
     /// What it returns.
@@ -30,6 +32,24 @@ pub struct Function {
     pub outs: u16,
     /// What a call does.
     pub effects: &'static [Effect],
+}
+
+/// Where a function ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Until {
+    /// What no longer has it.
+    pub end: End,
+    /// The function that does the same; empty where there is none.
+    pub instead: &'static str,
+}
+
+/// What no longer has a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// This version of CUDA, major and minor, and newer ones.
+    Toolkit(u8, u8),
+    /// Code for this compute capability, as `major * 10 + minor`, and for newer ones.
+    Architecture(u8),
 }
 
 /// The flags of a function: the bit by the name that the catalogue's generator writes, and the question that it answers.

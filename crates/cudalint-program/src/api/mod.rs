@@ -20,7 +20,7 @@ mod table {
 }
 
 use effects::Returns;
-pub use function::{Constant, Function};
+pub use function::{Constant, End, Function, Until};
 
 /// A function of the catalogue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

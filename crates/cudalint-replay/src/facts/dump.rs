@@ -53,6 +53,16 @@ impl Facts {
             let (at, caller) = (dump.own(fault.span), dump.function(id, fault.caller));
             dump.line(1, &format!("{at} {caller}: {:?} `{}`", fault.kind, fault.callee));
         });
+        dump.section("calls of functions that end", &self.ended_calls, |dump, call| {
+            let (at, caller) = (dump.own(call.span), dump.function(id, call.caller));
+            let within = match (call.conditional, call.in_template) {
+                (false, false) => "",
+                (true, false) => ", under a condition",
+                (false, true) => ", in a template",
+                (true, true) => ", under a condition, in a template",
+            };
+            dump.line(1, &format!("{at} {caller}: {:?} {:?}{within}", call.api, call.api.until));
+        });
         dump.section("parameters that are not plain data", &self.parameter_faults, |dump, fault| {
             let kernel = dump.function(id, fault.kernel);
             dump.line(1, &format!("{kernel}: parameter {} `{}`: {:?}", fault.parameter, fault.type_name, fault.kind));

@@ -1,6 +1,7 @@
 //! Mistakes that stand in the source, whatever path is taken.
 
 use cudalint_kernel::report::Site;
+use cudalint_program::api::ApiId;
 use cudalint_program::ir::FunctionId;
 use cudalint_syntax::Span;
 
@@ -62,4 +63,19 @@ pub enum ParameterFaultKind {
         /// The call that releases, as written.
         releases: String,
     },
+}
+
+/// A call of a function that some toolkits or architectures no longer have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EndedCall {
+    /// The function that calls.
+    pub caller: FunctionId,
+    /// The call's callee as written.
+    pub span: Span,
+    /// What is called.
+    pub api: ApiId,
+    /// Whether a condition of the preprocessor stands around it, other than against including a file twice.
+    pub conditional: bool,
+    /// Whether it stands in a template, of which code is made only where somebody uses it.
+    pub in_template: bool,
 }

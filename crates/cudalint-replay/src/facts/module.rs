@@ -1,6 +1,8 @@
 //! All facts on one module.
 
-use super::{Checker, DefectFact, Event, FunctionStatus, KernelSummary, ParameterFault, PythonFault, SpaceFault, Step};
+use super::{
+    Checker, DefectFact, EndedCall, Event, FunctionStatus, KernelSummary, ParameterFault, PythonFault, SpaceFault, Step,
+};
 use crate::runs::{Counts, KernelAccount, KernelRun};
 use cudalint_kernel::python::Specialization;
 use cudalint_program::ir::FunctionId;
@@ -27,6 +29,8 @@ pub struct Facts {
     pub accounts: Vec<KernelAccount>,
     /// Calls across execution spaces, in order.
     pub space_faults: Vec<SpaceFault>,
+    /// Calls of functions that some toolkits or architectures no longer have, in order.
+    pub ended_calls: Vec<EndedCall>,
     /// Kernel parameters that are not plain data, in order.
     pub parameter_faults: Vec<ParameterFault>,
     /// Kernels of this module in Python with the types that they are made for, as far as they themselves say, and what they

@@ -98,6 +98,9 @@ const OF_NVRTC: [(&str, Meaning<'static>); 6] = [
 pub struct Build {
     /// Compute capabilities as `major * 10 + minor`.
     pub architectures: Vec<u32>,
+    /// The oldest architecture, real or virtual, that code is compiled for; 0 where a command for a device names none. What is older
+    /// than the rest decides what the language has.
+    pub oldest: Option<u32>,
     /// Major and minor version of the toolkit.
     pub toolkit: Option<(u32, u32)>,
     /// The value of `__cplusplus`.
@@ -115,7 +118,9 @@ impl Build {
         let mut build = Self::default();
         let mut macros: BTreeMap<String, Option<String>> = BTreeMap::new();
         let mut words = words.into_iter().peekable();
+        let mut for_device = false;
         while let Some(word) = words.next() {
+            for_device |= word.rsplit_once('.').map_or(word, |(_, extension)| extension) == "cu";
             build.toolkit = build.toolkit.or_else(|| toolkit_in(word));
             let mut value = |flags: &[&str]| -> Option<&str> {
                 let rest = flags.iter().find_map(|flag| word.strip_prefix(flag))?;
@@ -128,6 +133,7 @@ impl Build {
                 macros.insert(name.trim().to_owned(), None);
             } else if let Some(target) = value(&["-gencode", "--generate-code", "-arch", "--gpu-architecture"]) {
                 build.architectures.extend(architectures_in(target));
+                build.oldest = older(build.oldest, numbers_after(target, &["sm_", "compute_"]).min());
             } else if let Some(standard) = value(&["-std", "--std"]) {
                 build.standard = standard_of(standard).or(build.standard);
             }
@@ -137,6 +143,9 @@ impl Build {
                 Some(define) => build.defines.push(define),
                 None => build.undefines.push(name),
             }
+        }
+        if for_device {
+            build.oldest = build.oldest.or(Some(0));
         }
         build.architectures.sort_unstable();
         build.architectures.dedup();
@@ -156,10 +165,10 @@ impl Build {
         let mut joined = Self::default();
         let mut values: BTreeMap<String, Option<String>> = BTreeMap::new();
         let mut contradicted: Vec<String> = Vec::new();
-        let older = |a: Option<_>, b: Option<_>| a.into_iter().chain(b).min();
         for build in builds {
             joined.architectures.extend(build.architectures);
-            joined.toolkit = older_pair(joined.toolkit, build.toolkit);
+            joined.oldest = older(joined.oldest, build.oldest);
+            joined.toolkit = older(joined.toolkit, build.toolkit);
             joined.standard = older(joined.standard, build.standard);
             let defined = build.defines.into_iter().map(|define| (name_of(&define).to_owned(), Some(define)));
             for (name, value) in defined.chain(build.undefines.into_iter().map(|name| (name, None))) {
@@ -184,22 +193,23 @@ impl Build {
     }
 }
 
-fn older_pair(a: Option<(u32, u32)>, b: Option<(u32, u32)>) -> Option<(u32, u32)> {
+fn older<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     a.into_iter().chain(b).min()
 }
 
 /// The numbers after `sm_` in `arch=compute_80,code=[sm_80,compute_80]`; those after `compute_` where no `sm_` is.
 fn architectures_in(text: &str) -> Vec<u32> {
-    let after = |mark: &str| -> Vec<u32> {
-        text.match_indices(mark)
-            .filter_map(|(at, _)| {
-                let digits: String = text.get(at + mark.len()..)?.chars().take_while(char::is_ascii_digit).collect();
-                digits.parse().ok()
-            })
-            .collect()
-    };
-    let real = after("sm_");
+    let after = |mark| numbers_after(text, &[mark]).collect();
+    let real: Vec<u32> = after("sm_");
     if real.is_empty() { after("compute_") } else { real }
+}
+
+/// The numbers that stand behind any of these words in a text.
+fn numbers_after<'t>(text: &'t str, marks: &'t [&'t str]) -> impl Iterator<Item = u32> + 't {
+    marks.iter().flat_map(|mark| text.match_indices(mark)).filter_map(|(at, mark)| {
+        let rest = text.get(at + mark.len()..)?;
+        rest.get(..rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len()))?.parse().ok()
+    })
 }
 
 /// The version in a path of a toolkit: `/usr/local/cuda-12.8/bin/nvcc`, `…/hpc_sdk/…/cuda/12.4/include`.
@@ -389,8 +399,21 @@ mod tests {
         ];
         let build = Build::joined(commands.map(|command| Build::of_command(command.split(' '))));
         assert_eq!((build.toolkit, build.standard), (Some((11, 8)), Some(201_703)));
-        assert_eq!(build.architectures, [70, 80]);
+        assert_eq!((build.architectures.as_slice(), build.oldest), (&[70, 80][..], Some(70)));
         assert_eq!((build.defines, build.undefines), (vec!["A".to_owned()], Vec::new()));
+    }
+
+    #[test]
+    fn the_oldest_architecture_is_the_virtual_one_and_unknown_where_a_command_names_none() {
+        for (command, expected) in [
+            ("nvcc -gencode arch=compute_60,code=sm_70 -c a.cu", Some(60)),
+            ("nvcc -arch=sm_80 -c a.cu", Some(80)),
+            ("nvcc -arch=native -c a.cu", Some(0)),
+            ("nvcc -c a.cu", Some(0)),
+            ("g++ -c a.cpp", None),
+        ] {
+            assert_eq!(Build::of_command(command.split(' ')).oldest, expected, "{command}");
+        }
     }
 
     #[test]
