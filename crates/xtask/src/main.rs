@@ -152,6 +152,13 @@ enum Chore {
         /// Random kernels in all of the device's language instead, run by the host's compiler without a GPU.
         #[arg(long, conflicts_with_all = ["lint_only", "reread", "host"])]
         device: bool,
+        /// The kernels without their launches instead: what is told of them must show with some launch that it describes, for which our own
+        /// executor is asked.
+        #[arg(long, conflicts_with_all = ["lint_only", "reread", "host", "device"])]
+        unlaunched: bool,
+        /// Ask this machine's GPU, too.
+        #[arg(long, requires = "unlaunched")]
+        gpu: bool,
     },
     /// Builds programs of real projects with clang, runs them without a GPU against a library that stands for the CUDA runtime, and
     /// compares what the replay holds for facts with what ran; with `--gpu` nvcc builds them, and they run on this machine's GPU.
@@ -255,6 +262,9 @@ fn main() -> ExitCode {
         }
         Chore::Differential { count, seed, out, jobs, device: true, .. } => {
             differential::device::run(&out, count, seed, jobs)
+        }
+        Chore::Differential { count, seed, out, jobs, unlaunched: true, gpu, .. } => {
+            differential::unlaunched::run(&out, count, seed, jobs, gpu)
         }
         Chore::Differential { count, seed, out, jobs, lint_only, reread, .. } => {
             let mode = match (lint_only, reread) {

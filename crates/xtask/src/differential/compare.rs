@@ -1,5 +1,6 @@
 //! Findings against records, kernel by kernel and line by line.
 
+use super::Program;
 use super::run::{Observed, Tool};
 use cudalint_findings::Confidence;
 use cudalint_verify::tools::sanitizer::{Access, Category, Record};
@@ -150,8 +151,16 @@ impl Tally {
         self.claims.iter().filter(|((_, definite), _)| *definite).map(|(_, counts)| counts.absent).sum()
     }
 
+    /// Adds a program: what is told of it, and what was seen.
+    pub fn program(&mut self, program: &Program, claims: &[Claim], observed: &[(Tool, Observed)]) {
+        let own: Vec<&Claim> = claims.iter().filter(|claim| claim.path == program.path).collect();
+        for (number, (name, first, last)) in program.kernels.iter().enumerate() {
+            self.kernel(name, (*first, *last), number, &own, observed);
+        }
+    }
+
     /// Adds a kernel: its first and last line, its number in its program, the program's findings and what was seen.
-    pub fn kernel(
+    fn kernel(
         &mut self,
         name: &str,
         (first, last): (usize, usize),

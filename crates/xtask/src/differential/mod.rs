@@ -1,6 +1,6 @@
 //! `cargo xtask differential`: random small kernels, replayed and run on a GPU under memcheck, racecheck and synccheck.
 //! A definite finding that the hardware does not show is a fault of the replay; what the hardware shows and the replay
-//! does not is counted.
+//! does not is counted. `unlaunched` does the same for kernels without their launches.
 
 pub mod calls;
 mod compare;
@@ -11,6 +11,7 @@ pub mod host;
 pub mod python;
 mod run;
 pub mod total;
+pub mod unlaunched;
 mod writing;
 
 use crate::each::each;
@@ -67,10 +68,7 @@ pub fn run(out: &Path, count: usize, seed: u64, jobs: usize, mode: Mode) -> Resu
                 continue;
             }
         };
-        let own: Vec<&Claim> = claims.iter().filter(|claim| claim.path == program.path).collect();
-        for (number, (name, first, last)) in program.kernels.iter().enumerate() {
-            tally.kernel(name, (*first, *last), number, &own, &observed);
-        }
+        tally.program(program, &claims, &observed);
     }
     print!("{tally}");
     if tally.absent() == 0 { Ok(()) } else { Err(format!("{} definite findings were not there", tally.absent())) }
@@ -91,7 +89,8 @@ fn generate(out: &Path, count: usize, seed: u64) -> Result<Vec<Program>, String>
         let mut places = Vec::new();
         for kernel in &kernels {
             let start = text.lines().count() + 1;
-            text.push_str(&kernel.text);
+            text.push_str(&kernel.device);
+            text.push_str(&kernel.host);
             places.push((kernel.name.clone(), start, text.lines().count()));
         }
         let names: Vec<String> = kernels.iter().map(|kernel| format!("run_{}", kernel.name)).collect();

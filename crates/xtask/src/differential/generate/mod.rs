@@ -11,8 +11,14 @@ use std::fmt::Write as _;
 pub struct Kernel {
     /// `k17`.
     pub name: String,
-    /// Source text, one statement a line.
-    pub text: String,
+    /// Source text of the kernel, one statement a line.
+    pub device: String,
+    /// Source text of `run_k17`, which launches it.
+    pub host: String,
+    /// Type of the elements of its first parameter; those of the second and third are `int`, and the last is a number.
+    pub element: &'static str,
+    /// Bytes of the dynamic shared memory that it needs.
+    pub shared_bytes: u64,
 }
 
 /// What kernels call: each works on values only, so that every access stands in a kernel's own lines.
@@ -122,7 +128,8 @@ pub fn kernel(random: &mut Random, number: usize) -> Kernel {
         warps: block.is_multiple_of(32) && random.chance(25),
     };
     let wide = random.chance(40);
-    let element = if random.chance(80) { "int" } else { random.pick(&["short", "unsigned char", "long long"]) };
+    let element: &'static str =
+        if random.chance(80) { "int" } else { ["short", "unsigned char", "long long"][random.index(3)] };
     let name = format!("k{number}");
     let mut writer = Writer {
         random,
@@ -148,7 +155,8 @@ pub fn kernel(random: &mut Random, number: usize) -> Kernel {
     }
     writer.line("out[i] = x;");
     writer.text.push_str("}\n");
-    let mut text = writer.text;
+    let device = writer.text;
+    let mut text = String::new();
     let _ = writeln!(text, "void run_{name}() {{");
     let _ = writeln!(text, "    {element}* a;");
     let _ = writeln!(text, "    int *b, *out;");
@@ -160,9 +168,9 @@ pub fn kernel(random: &mut Random, number: usize) -> Kernel {
         Layout::Row { threads, .. } => threads.to_string(),
         Layout::Plane { width, height, .. } => format!("dim3({width}, {height})"),
     };
-    let bytes = match layout {
-        Layout::Row { elements, dynamic: true, .. } => format!(", {elements} * sizeof(int)"),
-        _ => String::new(),
+    let (bytes, shared_bytes) = match layout {
+        Layout::Row { elements, dynamic: true, .. } => (format!(", {elements} * sizeof(int)"), 4 * elements),
+        _ => (String::new(), 0),
     };
     let _ = writeln!(text, "    {name}<<<{grid}, {shape}{bytes}>>>(a, b, out, {n});");
     let _ = writeln!(text, "    cudaDeviceSynchronize();");
@@ -170,7 +178,7 @@ pub fn kernel(random: &mut Random, number: usize) -> Kernel {
         let _ = writeln!(text, "    cudaFree({pointer});");
     }
     text.push_str("}\n");
-    Kernel { name, text }
+    Kernel { name, device, host: text, element, shared_bytes }
 }
 
 impl Writer<'_> {
