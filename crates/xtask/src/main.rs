@@ -1,4 +1,4 @@
-//! Chores of the project: `cargo xtask agree`, `new-rule`, `sync`, `corpus`, `blind`, `receipts`, `bench`, `fuzz`, `modules`, `python-tables`, `release`. Not part of the product.
+//! Chores of the project: `cargo xtask agree`, `new-rule`, `sync`, `corpus`, `blind`, `losses`, `receipts`, `bench`, `fuzz`, `modules`, `python-tables`, `release`. Not part of the product.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod agree;
@@ -9,6 +9,7 @@ mod differential;
 mod each;
 mod fuzz;
 mod latency;
+mod losses;
 mod modules;
 mod mutants;
 mod new_rule;
@@ -84,6 +85,15 @@ enum Chore {
         /// Findings of one rule in one project, at most.
         #[arg(long, default_value_t = 5)]
         same: usize,
+    },
+    /// Lists declarations that the text of projects has and the program form lacks, by cause.
+    Losses {
+        /// Folders of projects, each read by itself.
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+        /// Places that are shown of each cause, at most.
+        #[arg(long, default_value_t = 12)]
+        samples: usize,
     },
     /// Runs the `verify=` examples of the rule pages on this machine's GPU and writes the receipts.
     Receipts {
@@ -253,6 +263,7 @@ fn main() -> ExitCode {
         Chore::Blind { folder, round, out, verdicts, list, program, most, errors, same } => {
             blind::run(&root, &blind::Plan { folder, list, round, program, out, verdicts, most, errors, same })
         }
+        Chore::Losses { folders, samples } => losses::run(&folders, samples),
         Chore::Receipts { rules, out, jobs } => receipts::run(&root, &rules, &out, jobs),
         Chore::Differential { count, seed, out, jobs, python: true, interpreter, only, .. } => {
             differential::python::run(differential::python::Plan { out, interpreter, count, seed, jobs, only })

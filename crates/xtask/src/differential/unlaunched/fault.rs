@@ -4,7 +4,7 @@ use super::look::Lines;
 use cudalint_engine::Site;
 use cudalint_findings::claim::{AccessFault, Space};
 use cudalint_findings::{Finding, Shows};
-use cudalint_replay::runs::report::{Event, EventKind, ObjectKind};
+use cudalint_replay::runs::report::{Event, EventKind, ObjectKind, RaceScope, RaceValues};
 use std::collections::BTreeSet;
 
 /// Kinds of faults that a kernel may be told of without a launch, and those that hang on sizes.
@@ -37,6 +37,17 @@ pub struct Fault {
     pub object: String,
     /// Lines of its accesses, or of the barrier.
     pub lines: BTreeSet<usize>,
+    /// What an execution shows of a race beside it.
+    pub race: Race,
+}
+
+/// Races of which less is believed where no launch is in sight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Race {
+    /// The threads are of two blocks.
+    pub between_blocks: bool,
+    /// Both threads store, and not surely different values.
+    pub alike: bool,
 }
 
 impl Fault {
@@ -56,7 +67,12 @@ impl Fault {
         };
         let accesses = finding.claim.accesses().iter().map(|access| lines.of(&access.site));
         let lines = accesses.chain([lines.of(&finding.place)]).collect();
-        Some(Self { class, object: object.map(|object| object.name.clone()).unwrap_or_default(), lines })
+        Some(Self {
+            class,
+            object: object.map(|object| object.name.clone()).unwrap_or_default(),
+            lines,
+            race: Race::default(),
+        })
     }
 
     /// What an execution shows.
@@ -75,7 +91,14 @@ impl Fault {
             }
             _ => return None,
         };
-        Some(Self { class, object, lines: sites.into_iter().map(line).collect() })
+        let race = match &event.kind {
+            EventKind::Race { first, second, scope, values, .. } => Race {
+                between_blocks: *scope == RaceScope::Grid,
+                alike: first.kind.writes() && second.kind.writes() && *values != RaceValues::Differ,
+            },
+            _ => Race::default(),
+        };
+        Some(Self { class, object, lines: sites.into_iter().map(line).collect(), race })
     }
 
     /// Whether both are about the same: one statement of both, and the same array.

@@ -77,8 +77,9 @@ pub fn look(text: &str) -> Result<Seen, String> {
             }
         }
         for account in &context.facts.accounts {
-            let causes = account.causes.iter().map(|cause| without_names(&cause.cause));
-            let causes: BTreeSet<String> = causes.collect();
+            // Of a file without launches that is said of each parameter.
+            let causes = account.causes.iter().filter(|cause| !cause.cause.ends_with("no launch is in sight"));
+            let causes: BTreeSet<String> = causes.map(|cause| without_names(&cause.cause)).collect();
             seen.causes.extend(causes);
         }
     };

@@ -16,12 +16,16 @@ use super::{Mode, PER_PROGRAM, Program, observe};
 use crate::each::each;
 use crate::random::Random;
 use cudalint_findings::Confidence;
+use fault::Class;
 use launches::{Launch, assumed, launched};
-use look::{Told, look};
+use look::{Seen, Told, look};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use tally::{Outcome, Tally};
+
+/// Numbers with which it is asked whether a fault shows in the guessed block.
+const NUMBERS: [i64; 4] = [1, 40, 100, 2048];
 
 /// A kernel of which something is told, with launches that show it.
 struct Shown {
@@ -107,49 +111,56 @@ fn one(out: &Path, kernel: &Kernel) -> Result<(Tally, Vec<Told>, Vec<Launch>), S
         let sample = tally.launched(kernel, told, outcome);
         if sample {
             let file = out.join(format!("silent_{}.cu", kernel.name));
-            fs::write(&file, format!("{bare}{}", kernel.host)).map_err(|error| format!("{}: {error}", file.display()))?;
+            fs::write(&file, format!("{bare}{}", kernel.host))
+                .map_err(|error| format!("{}: {error}", file.display()))?;
         }
     }
     Ok((tally, found, shown_with))
 }
 
 /// Why a file without a launch tells nothing of a fault that the kernel's own launch shows.
-fn silence(kernel: &Kernel, bare: &str, unlaunched: &look::Seen, told: &Told) -> Result<String, String> {
+fn silence(kernel: &Kernel, bare: &str, unlaunched: &Seen, told: &Told) -> Result<String, String> {
     if let Some(why) = told.fault.by_design() {
         return Ok(why.to_owned());
     }
-    if unlaunched.told.iter().any(|it| it.fault.is(&told.fault)) {
+    if unlaunched.told.iter().any(|it| it.fault.class == told.fault.class) {
         return Ok("told as possible".to_owned());
     }
     let Some(run) = &unlaunched.guessed else {
         return Ok("not executed: no block is guessed".to_owned());
     };
-    let mut shows = Vec::new();
-    for n in [1, 40, 100, 2048] {
+    let turned = run.block[1] == 1 && kernel.device.contains("threadIdx.y");
+    let mut shown = Vec::new();
+    let mut leaves = false;
+    for n in NUMBERS {
         for blocks in [1, 3] {
             let launch = Launch { grid: [blocks, 1, 1], block: run.block, n };
             let seen = look(&format!("{bare}{}", launched(kernel, &launch)))?;
-            if seen.faults.iter().any(|fault| fault.is(&told.fault)) {
-                shows.push((n, blocks));
-            }
+            leaves |= seen.faults.iter().any(|fault| fault.class == Class::SharedBounds);
+            let races = seen.faults.iter().filter(|fault| fault.is(&told.fault)).map(|fault| (n, blocks, fault.race));
+            shown.extend(races.collect::<Vec<_>>());
         }
     }
-    if shows.is_empty() {
-        let [x, y, _] = run.block;
-        return Ok(match (x * y % 32 == 0, told.fault.class) {
-            _ if !unlaunched.causes.is_empty() => format!("shows with other blocks or numbers; {}", unlaunched.causes.join(", ")),
-            (_, class) => format!("shows with other blocks or numbers than those that are guessed ({})", class.words()),
-        });
+    let against =
+        if unlaunched.causes.is_empty() { String::new() } else { format!("; {}", unlaunched.causes.join(", ")) };
+    if shown.is_empty() && turned {
+        return Ok("taken for a kernel of one row of threads, since its rows all do the same".to_owned());
     }
-    if shows.iter().all(|(_, blocks)| *blocks > 1) {
-        return Ok("shows with several blocks alone".to_owned());
+    if shown.is_empty() {
+        return Ok(format!("shows with other blocks or numbers than those that are guessed{against}"));
     }
-    let always = shows.iter().filter(|(_, blocks)| *blocks == 1).count() == 4;
-    let when = if always { "with every `n`" } else { "with some `n`" };
-    if unlaunched.causes.is_empty() {
-        return Ok(format!("shows with the guessed block {when}, nothing stands against it"));
+    if leaves {
+        return Ok("the kernel leaves its shared arrays with the guessed block".to_owned());
     }
-    Ok(format!("shows with the guessed block {when}; {}", unlaunched.causes.join(", ")))
+    if shown.iter().all(|(.., race)| race.alike) {
+        return Ok("both threads store, perhaps the same value".to_owned());
+    }
+    if shown.iter().all(|(.., race)| race.between_blocks || race.alike) {
+        return Ok(format!("shows between two blocks alone{against}"));
+    }
+    let with = |number: i64| shown.iter().any(|(n, blocks, race)| *n == number && *blocks == 1 && !race.alike);
+    let when = if NUMBERS.into_iter().all(with) { "with every `n`" } else { "with some `n`" };
+    Ok(format!("shows with the guessed block {when}{against}"))
 }
 
 /// Builds programs that launch the kernels as their findings describe, and runs them under the tools; how many findings were not there.
