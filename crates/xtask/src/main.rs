@@ -169,6 +169,9 @@ enum Chore {
         /// Ask this machine's GPU, too.
         #[arg(long, requires = "unlaunched")]
         gpu: bool,
+        /// Begin no more kernels after so many seconds.
+        #[arg(long, requires = "unlaunched")]
+        seconds: Option<u64>,
     },
     /// Builds programs of real projects with clang, runs them without a GPU against a library that stands for the CUDA runtime, and
     /// compares what the replay holds for facts with what ran; with `--gpu` nvcc builds them, and they run on this machine's GPU.
@@ -274,8 +277,15 @@ fn main() -> ExitCode {
         Chore::Differential { count, seed, out, jobs, device: true, .. } => {
             differential::device::run(&out, count, seed, jobs)
         }
-        Chore::Differential { count, seed, out, jobs, unlaunched: true, gpu, .. } => {
-            differential::unlaunched::run(&out, count, seed, jobs, gpu)
+        Chore::Differential { count, seed, out, jobs, unlaunched: true, gpu, seconds, .. } => {
+            differential::unlaunched::run(&differential::unlaunched::Plan {
+                out: &out,
+                count,
+                seed,
+                jobs,
+                seconds,
+                gpu,
+            })
         }
         Chore::Differential { count, seed, out, jobs, lint_only, reread, .. } => {
             let mode = match (lint_only, reread) {

@@ -151,6 +151,40 @@ impl Tally {
         self.claims.iter().filter(|((_, definite), _)| *definite).map(|(_, counts)| counts.absent).sum()
     }
 
+    /// How many findings there were and were not, and which were not.
+    pub fn short(&self) -> String {
+        let sum = |of: fn(&Counts) -> usize| self.claims.values().map(of).sum::<usize>();
+        let wrong = self.wrong.iter().fold(String::new(), |all, wrong| format!("{all}\nWRONG {wrong}\n"));
+        let (confirmed, absent) = (sum(|counts| counts.confirmed), sum(|counts| counts.absent));
+        let open = sum(|counts| counts.undecided + counts.beyond);
+        format!("the GPU shows {confirmed}, not {absent}, leaves open {open}{wrong}")
+    }
+
+    /// Adds what was compared elsewhere.
+    pub fn add(&mut self, other: Self) {
+        for (key, counts) in other.claims {
+            let own = self.claims.entry(key).or_default();
+            own.confirmed += counts.confirmed;
+            own.absent += counts.absent;
+            own.undecided += counts.undecided;
+            own.beyond += counts.beyond;
+        }
+        for (own, others) in
+            [(&mut self.weak, other.weak), (&mut self.found, other.found), (&mut self.missed, other.missed)]
+        {
+            for (class, count) in others {
+                *own.entry(class).or_default() += count;
+            }
+        }
+        for (class, (kernels, silent)) in other.kernels {
+            let own = self.kernels.entry(class).or_default();
+            own.0 += kernels;
+            own.1 += silent;
+        }
+        self.wrong.extend(other.wrong);
+        self.samples.extend(other.samples);
+    }
+
     /// Adds a program: what is told of it, and what was seen.
     pub fn program(&mut self, program: &Program, claims: &[Claim], observed: &[(Tool, Observed)]) {
         let own: Vec<&Claim> = claims.iter().filter(|claim| claim.path == program.path).collect();

@@ -227,7 +227,7 @@ impl<'t> Scan<'t> {
             let before = words[..at - 1].iter();
             let capitals = before.filter(|word| is_macro(word)).map(|word| word.text).next();
             // A name alone is a constructor, or a macro.
-            if !has("operator") && !(at == 1 && is_macro(&name)) {
+            if !(has("operator") || at == 1 && is_macro(&name)) {
                 self.add(what, &name, first.at, template, capitals);
             }
         }
@@ -352,7 +352,7 @@ fn class_name<'t>(words: &[Token<'t>]) -> Option<Token<'t>> {
             }
             "final" | "<" if round == 0 => break,
             _ if round == 0 && word.kind == Kind::Word && !BEFORE_PARENTHESES.contains(&word.text) => {
-                name = Some(*word)
+                name = Some(*word);
             }
             _ => {}
         }

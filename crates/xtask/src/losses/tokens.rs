@@ -98,7 +98,8 @@ impl<'t> Scan<'t> {
                 }
             }
             "endif" => {
-                if self.groups.pop().is_some_and(|(_, open)| open) {
+                let open = self.groups.pop().is_some_and(|(_, open)| open);
+                if open {
                     push(Kind::EndIf, "");
                 }
             }

@@ -4,59 +4,118 @@
 //! without it does not is counted by what stands against it.
 
 mod fault;
+mod gpu;
 mod launches;
 mod look;
 mod tally;
 
-use super::compare::{self, Claim};
+use super::PER_PROGRAM;
 use super::generate::{self, HELPERS, Kernel};
-use super::run::main_text;
 use super::total::Total as _;
-use super::{Mode, PER_PROGRAM, Program, observe};
 use crate::each::each;
 use crate::random::Random;
 use cudalint_findings::Confidence;
 use fault::Class;
+use gpu::Shown;
 use launches::{Launch, assumed, launched};
 use look::{Seen, Told, look};
-use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
+use std::time::Instant;
+use std::{fmt, fs};
 use tally::{Outcome, Tally};
 
 /// Numbers with which it is asked whether a fault shows in the guessed block.
 const NUMBERS: [i64; 4] = [1, 40, 100, 2048];
 
-/// A kernel of which something is told, with launches that show it.
-struct Shown {
-    kernel: Kernel,
-    /// What is told, with the number of a launch that shows it.
-    told: Vec<Told>,
-    launches: Vec<Launch>,
+/// What is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a> {
+    /// Folder for programs and what is wrong.
+    pub out: &'a Path,
+    /// Kernels, and the seed that they are made from.
+    pub count: usize,
+    pub seed: u64,
+    /// Threads.
+    pub jobs: usize,
+    /// Seconds after which no more kernels are begun; what was compared until then is told.
+    pub seconds: Option<u64>,
+    /// Whether this machine's GPU is asked, too.
+    pub gpu: bool,
 }
 
-/// Generates kernels, lints them without their launches, and compares with executions of launches.
+/// What came of some kernels that stand in one program for the GPU.
+struct Group {
+    tally: Tally,
+    kernels: usize,
+    gpu: Option<gpu::Outcome>,
+}
+
+/// Generates kernels, lints them without their launches, and compares with executions of launches. Each group of kernels is told of as
+/// soon as it is through.
 ///
 /// # Errors
 /// When files cannot be written, the tools are missing, or a finding is one that no launch shows.
-pub fn run(out: &Path, count: usize, seed: u64, jobs: usize, gpu: bool) -> Result<(), String> {
-    let out = std::path::absolute(out).map_err(|error| error.to_string())?;
+pub fn run(plan: &Plan<'_>) -> Result<(), String> {
+    let out = std::path::absolute(plan.out).map_err(|error| error.to_string())?;
     fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
-    let mut random = Random::new(seed);
-    let kernels: Vec<Kernel> = (0..count).map(|number| generate::kernel(&mut random, number)).collect();
-    let results = each(count, jobs, &|number| one(&out, &kernels[number]));
-    let mut tally = Tally::default();
+    let begin = Instant::now();
+    let is_over = || plan.seconds.is_some_and(|seconds| begin.elapsed().as_secs() >= seconds);
+    let mut random = Random::new(plan.seed);
+    let kernels: Vec<Kernel> = (0..plan.count).map(|number| generate::kernel(&mut random, number)).collect();
+    let groups: Vec<&[Kernel]> = kernels.chunks(PER_PROGRAM).collect();
+    let results = each(groups.len(), plan.jobs, &|number| {
+        let group = group(&out, number, groups[number], plan.gpu, &is_over)?;
+        if group.kernels > 0 {
+            println!("[{} s] group {number}: {group}", begin.elapsed().as_secs());
+        }
+        Ok::<_, String>(group)
+    });
+    let (mut tally, mut done, mut gpu) = (Tally::default(), 0, gpu::Total::default());
+    for result in results {
+        let group = result?;
+        tally.add(group.tally);
+        done += group.kernels;
+        gpu.add(group.gpu);
+    }
+    println!("{done} kernels without their launches, seed {}: {tally}", plan.seed);
+    if plan.gpu {
+        print!("{gpu}");
+    }
+    if tally.wrong() + gpu.absent() == 0 { Ok(()) } else { Err("a finding is one that no launch shows".into()) }
+}
+
+/// Compares the kernels of a group until the time is over.
+fn group(
+    out: &Path,
+    number: usize,
+    kernels: &[Kernel],
+    gpu: bool,
+    is_over: &dyn Fn() -> bool,
+) -> Result<Group, String> {
+    let mut group = Group { tally: Tally::default(), kernels: 0, gpu: None };
     let mut shown = Vec::new();
-    for (kernel, result) in kernels.into_iter().zip(results) {
-        let (own, told, launches) = result?;
-        tally.add(own);
+    for kernel in kernels {
+        if is_over() {
+            break;
+        }
+        let (own, told, launches) = one(out, kernel)?;
+        group.tally.add(own);
+        group.kernels += 1;
         if !told.is_empty() {
             shown.push(Shown { kernel, told, launches });
         }
     }
-    println!("{count} kernels without their launches, seed {seed}: {tally}");
-    let absent = if gpu { on_gpu(&out, shown, jobs)? } else { 0 };
-    if tally.wrong() + absent == 0 { Ok(()) } else { Err("a finding is one that no launch shows".into()) }
+    if gpu && !shown.is_empty() && !is_over() {
+        group.gpu = Some(gpu::compare(out, number, &shown)?);
+    }
+    Ok(group)
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} kernels, {}", self.kernels, self.tally.short())?;
+        self.gpu.as_ref().map_or(Ok(()), |gpu| write!(f, "; {gpu}"))
+    }
 }
 
 /// The kernel's own launch, the file without it, and the launches that what is told there describes.
@@ -100,7 +159,7 @@ fn one(out: &Path, kernel: &Kernel) -> Result<(Tally, Vec<Told>, Vec<Launch>), S
         }
     }
     for told in own.told.iter().filter(|told| told.confidence == Confidence::Definite) {
-        let answer = |is: &dyn Fn(&Told) -> bool| unlaunched.told.iter().any(|other| is(other));
+        let answer = |is: &dyn Fn(&Told) -> bool| unlaunched.told.iter().any(is);
         let outcome = if answer(&|it| it.confidence != Confidence::Possible && it.fault.is(&told.fault)) {
             Outcome::Told
         } else if answer(&|it| it.confidence != Confidence::Possible && it.fault.class == told.fault.class) {
@@ -161,50 +220,4 @@ fn silence(kernel: &Kernel, bare: &str, unlaunched: &Seen, told: &Told) -> Resul
     let with = |number: i64| shown.iter().any(|(n, blocks, race)| *n == number && *blocks == 1 && !race.alike);
     let when = if NUMBERS.into_iter().all(with) { "with every `n`" } else { "with some `n`" };
     Ok(format!("shows with the guessed block {when}{against}"))
-}
-
-/// Builds programs that launch the kernels as their findings describe, and runs them under the tools; how many findings were not there.
-fn on_gpu(out: &Path, shown: Vec<Shown>, jobs: usize) -> Result<usize, String> {
-    let mut programs = Vec::new();
-    let mut claims = Vec::new();
-    for group in shown.chunks(PER_PROGRAM) {
-        let path = out.join(format!("u{:03}.cu", programs.len()));
-        let mut text = format!("#include <cstdio>\n#include <cstdlib>\n{HELPERS}");
-        let mut kernels = Vec::new();
-        for Shown { kernel, told, launches } in group {
-            // Lines of what is told are those of a file that has the helpers and this kernel.
-            let before = text.lines().count() - HELPERS.lines().count();
-            text.push_str(&kernel.device);
-            kernels.push((kernel.name.clone(), before + HELPERS.lines().count() + 1, text.lines().count()));
-            let _ = writeln!(text, "void run_{}() {{", kernel.name);
-            for launch in launches {
-                text.push_str(&launches::body(kernel, launch));
-            }
-            text.push_str("}\n");
-            claims.extend(told.iter().map(|told| Claim {
-                path: path.clone(),
-                rule: told.fault.rule_of_tool(told.rule),
-                // With its launch, what is told is a fact.
-                confidence: Confidence::Definite,
-                line: told.line + before,
-                related: told.fault.lines.iter().map(|line| line + before).collect(),
-                atomic: told.atomic,
-                message: told.message.clone(),
-            }));
-        }
-        let names: Vec<String> = kernels.iter().map(|(name, ..)| format!("run_{name}")).collect();
-        text.push_str(&main_text(&names));
-        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-        programs.push(Program { path, kernels });
-    }
-    let seen = each(programs.len(), jobs, &|index| observe(&programs[index], Mode::Run));
-    let mut tally = compare::Tally::default();
-    for (program, observed) in programs.iter().zip(seen) {
-        match observed {
-            Ok(observed) => tally.program(program, &claims, &observed),
-            Err(failure) => println!("not compared: {failure}"),
-        }
-    }
-    print!("{tally}");
-    Ok(tally.absent())
 }

@@ -64,6 +64,14 @@ impl Tally {
         self.wrong.push(format!("{}:{}: {}: {}", file.display(), told.line, told.rule, told.message));
     }
 
+    /// How much is told, and all that no launch shows.
+    pub fn short(&self) -> String {
+        let told: usize =
+            self.told.values().map(|counts| counts.with_what_it_names + counts.with_another + counts.not).sum();
+        let wrong = self.wrong.iter().fold(String::new(), |all, wrong| format!("{all}\nWRONG {wrong}\n"));
+        format!("{told} findings, by no launch shown {}{wrong}", self.wrong.len())
+    }
+
     /// The kernel's own launch shows a fault; whether it is one of the first of its cause.
     pub fn launched(&mut self, kernel: &Kernel, told: &Told, outcome: Outcome) -> bool {
         let faults = self.faults.entry(told.fault.class).or_default();
