@@ -1,7 +1,6 @@
 //! Findings against records, kernel by kernel and line by line.
 
-use super::Program;
-use super::run::{Observed, Tool};
+use super::run::{Observed, Program, Tool};
 use cudalint_findings::Confidence;
 use cudalint_verify::tools::sanitizer::{Access, Category, Record};
 use std::collections::{BTreeMap, BTreeSet};

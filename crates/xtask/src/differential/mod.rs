@@ -19,10 +19,10 @@ use crate::random::Random;
 use compare::{Claim, Tally};
 use cudalint_engine::{Choices, Configuration, Engine, MinConfidence, Request};
 use generate::Kernel;
-use run::{Observed, Tool};
+use run::{Observed, Program, Tool};
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Kernels in one program.
 const PER_PROGRAM: usize = 50;
@@ -36,13 +36,6 @@ pub enum Mode {
     Run,
     /// Reports of an earlier run are read again.
     Reread,
-}
-
-/// One file of kernels.
-struct Program {
-    path: PathBuf,
-    /// Name with first and last line, from 1.
-    kernels: Vec<(String, usize, usize)>,
 }
 
 /// Generates, lints, runs and compares.

@@ -7,6 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// One file of kernels.
+pub struct Program {
+    pub path: PathBuf,
+    /// Name with first and last line, from 1.
+    pub kernels: Vec<(String, usize, usize)>,
+}
+
 /// Tools of compute-sanitizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {

@@ -1,11 +1,25 @@
 //! What is wrong in a kernel, so that what is told without a launch and what an execution shows can be compared.
 
-use super::look::Lines;
 use cudalint_engine::Site;
 use cudalint_findings::claim::{AccessFault, Space};
-use cudalint_findings::{Finding, Shows};
+use cudalint_findings::{Finding, Place, Shows, Sources};
 use cudalint_replay::runs::report::{Event, EventKind, ObjectKind, RaceScope, RaceValues};
 use std::collections::BTreeSet;
+
+/// Numbers of lines.
+pub struct Lines<'a>(&'a Sources);
+
+impl<'a> Lines<'a> {
+    /// Those of a report's sources.
+    pub fn new(sources: &'a Sources) -> Self {
+        Self(sources)
+    }
+
+    /// The line of a place, from 1.
+    pub fn of(&self, place: &Place) -> usize {
+        self.0.start(place).line as usize
+    }
+}
 
 /// Kinds of faults that a kernel may be told of without a launch, and those that hang on sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

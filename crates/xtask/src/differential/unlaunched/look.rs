@@ -1,20 +1,10 @@
 //! What is told of a text, and what its kernel was executed with.
 
-use super::fault::Fault;
+use super::fault::{Fault, Lines};
 use cudalint_engine::{Basis, Choices, Configuration, Engine, MinConfidence, ModuleContext, Request, StandardInput};
-use cudalint_findings::{AccessKind, Confidence, Place, Sources};
+use cudalint_findings::{AccessKind, Confidence};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-
-/// Numbers of lines.
-pub struct Lines<'a>(&'a Sources);
-
-impl Lines<'_> {
-    /// The line of a place, from 1.
-    pub fn of(&self, place: &Place) -> usize {
-        self.0.start(place).line as usize
-    }
-}
 
 /// A finding.
 #[derive(Clone, Debug)]
@@ -88,7 +78,7 @@ pub fn look(text: &str) -> Result<Seen, String> {
         return Err(fault.message.clone());
     }
     let mut seen = seen.into_inner().unwrap_or_default();
-    let lines = Lines(&outcome.report.sources);
+    let lines = Lines::new(&outcome.report.sources);
     for finding in &outcome.report.findings {
         let Some(fault) = Fault::of_finding(finding, &lines) else { continue };
         let assumptions = finding.witness.as_ref().map(|witness| witness.assumptions.join("; ")).unwrap_or_default();
