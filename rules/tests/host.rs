@@ -117,3 +117,70 @@ int main() {{
     let wrong = text("return ON_DEVICE;", "return ON_DEVICE;");
     assert_eq!(of("wrong-address-space", &wrong).len(), 1, "{wrong}");
 }
+
+/// One of several functions of a name is followed where one alone takes arguments of just these types.
+#[test]
+fn overloaded_functions_are_followed() {
+    let text = |iterations: i32| {
+        format!(
+            "#include <string>
+struct Settings {{ int iterations = 500; }};
+inline bool fail(const char *why, const char **error) {{ if (error) *error = why; return false; }}
+inline bool fail(const char *why, std::string *error) {{ if (error) *error = why; return false; }}
+template <class Error> inline bool check(const Settings &settings, Error error) {{
+    if (settings.iterations <= 0) return fail(\"iterations\", error);
+    return true;
+}}
+inline bool is_valid(const Settings &settings, const char **error) {{ return check(settings, error); }}
+inline bool is_valid(const Settings &settings, std::string *error) {{ return check(settings, error); }}
+bool render(const Settings &settings, int n, int *out, const int *from, const char **error) {{
+    if (!is_valid(settings, error)) return false;
+    cudaMemcpy(out, from, n * sizeof(int), cudaMemcpyDeviceToHost);
+    return true;
+}}
+int main() {{
+    Settings settings{{}};
+    settings.iterations = {iterations};
+    int one = 0;
+    const char *error;
+    int *from;
+    cudaMalloc(&from, 4096);
+    return render(settings, 1024, &one, from, &error);
+}}
+"
+        )
+    };
+    assert_eq!(of("copy-exceeds-allocation", &text(0)).len(), 0);
+    assert_eq!(of("copy-exceeds-allocation", &text(1)).len(), 1);
+}
+
+/// Elements of a local array begin as their class says.
+#[test]
+fn elements_of_arrays_begin_as_their_class_says() {
+    let text = |init: &str, array: &str| {
+        format!(
+            "template <class T> class Buffer {{
+public:
+    Buffer() = default;
+    void alloc(size_t n) {{ free(); cudaMalloc(reinterpret_cast<void **>(&p), n * sizeof(T)); }}
+    void free() {{ if (p) {{ cudaFree(p); p = nullptr; }} }}
+private:
+    T *p{init};
+}};
+int main() {{
+    const int COUNT = 2;
+    Buffer<float> all{array};
+    for (int s = 0; s < COUNT; ++s) all[s].alloc(100);
+}}
+"
+        )
+    };
+    for array in ["[COUNT]", "[2]", "[2][1]"] {
+        let text = text(" = nullptr", array).replace(
+            "all[s].alloc",
+            if array.len() > 4 && array.ends_with("[1]") { "all[s][0].alloc" } else { "all[s].alloc" },
+        );
+        assert_eq!(of("uninitialized-device-pointer", &text).len(), 0, "{array}");
+    }
+    assert_eq!(of("uninitialized-device-pointer", &text("", "[2]")).len(), 1);
+}

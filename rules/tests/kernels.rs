@@ -655,3 +655,65 @@ int main() {
     let races = of("shared-memory-race", text);
     assert!(races.iter().any(|race| race.message.contains("`size`")), "{races:#?}");
 }
+
+/// Where one side of `?:` has a type that nobody knows, each side is still read behind the condition alone.
+#[test]
+fn a_side_of_unknown_type_leaves_the_condition() {
+    let text = |limit: &str| {
+        format!(
+            "template <class T> struct Sum {{ static const T zero = 0; }};
+template <class T, template <class> class Op, int N> __device__ void reduce(T &v) {{
+    const int lane = threadIdx.x & 31, warps = (blockDim.x + 31) >> 5;
+    __shared__ T part[N];
+    if (lane == 0) part[threadIdx.x >> 5] = v;
+    __syncthreads();
+    if (threadIdx.x < 32) v = lane < {limit} ? part[lane] : Op<T>::zero;
+}}
+template <class T, template <class> class Op = Sum, int N = 32> __global__ void run(T *d) {{
+    T v = d[threadIdx.x];
+    reduce<T, Op, N>(v);
+    d[threadIdx.x] = v;
+}}
+int main() {{
+    int *d;
+    cudaMalloc(&d, 512 * sizeof(int));
+    cudaMemset(d, 0, 512 * sizeof(int));
+    run<int, Sum, 16><<<1, 512>>>(d);
+}}
+"
+        )
+    };
+    assert_eq!(of("shared-index-out-of-range", &text("warps")).len(), 0);
+    assert_eq!(of("shared-index-out-of-range", &text("2 * warps")).len(), 1);
+}
+
+/// What is read beyond an array for a shared array that nobody reads is never loaded.
+#[test]
+fn values_for_a_shared_array_that_nobody_reads_are_possible_only() {
+    let text = |looked: &str| {
+        format!(
+            "__global__ void k(const float *a, float *to, int n) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    __shared__ float s[256];
+    s[threadIdx.x] = a[i];
+    __syncthreads();
+    if (i < n) to[i] = {looked};
+}}
+int main() {{
+    float *a, *b;
+    cudaMalloc(&a, 1000 * sizeof(float));
+    cudaMalloc(&b, 1000 * sizeof(float));
+    cudaMemset(a, 0, 1000 * sizeof(float));
+    k<<<4, 256>>>(a, b, 1000);
+}}
+"
+        )
+    };
+    let confidence = |text: &str| {
+        findings("missing-bounds-guard", "[lint]\nmin-confidence = \"possible\"\n", text)
+            .first()
+            .map(|finding| finding.confidence)
+    };
+    assert_eq!(confidence(&text("1")), Some(Confidence::Possible));
+    assert_eq!(confidence(&text("s[threadIdx.x ^ 1]")), Some(Confidence::Definite));
+}

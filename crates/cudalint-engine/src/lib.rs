@@ -17,6 +17,7 @@ mod lint;
 mod lone;
 mod makefiles;
 pub mod mending;
+mod misfits;
 mod others;
 mod outcome;
 mod overview;

@@ -4,6 +4,7 @@
 use crate::callers::Calls;
 use crate::dead::Dead;
 use crate::lone::Lone;
+use crate::misfits::misfit;
 use crate::others::Others;
 use crate::project::{ProjectInput, Source};
 use crate::rule::default_severity;
@@ -88,10 +89,11 @@ impl<'p> Relevance<'p> {
             let own = |name: &str| module.functions.iter().any(|function| function.name == *name);
             let ends = |name: &str| of_library(name) && !own(name) && !self.project.has_macro(id, name);
             let text = self.project.source(id);
-            let flaw = flaw(text, &module.passed_over, ends)?;
-            let line = 1 + text.get(..flaw.span.start as usize)?.bytes().filter(|byte| *byte == b'\n').count();
+            let flaw = flaw(text, &module.passed_over, ends).map(|flaw| (flaw.span, flaw.what.to_owned()));
+            let (span, what) = flaw.or_else(|| misfit(self.project, id).map(|found| (found.span, found.what)))?;
+            let line = 1 + text.get(..span.start as usize)?.bytes().filter(|byte| *byte == b'\n').count();
             let name = path.rsplit('/').next().unwrap_or(path);
-            Some(format!("a compiler takes `{name}`, which has {} in line {line}", flaw.what))
+            Some(format!("a compiler takes `{name}`, which has {what} in line {line}"))
         };
         self.flaws.get(id.index())?.get_or_init(found).clone()
     }

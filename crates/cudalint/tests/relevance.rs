@@ -330,6 +330,41 @@ fn files_that_no_compiler_takes() {
 }
 
 #[test]
+fn files_whose_types_or_names_no_compiler_takes() {
+    let told = |main: &str| {
+        let kernels = "__global__ void k(int *p) { *p = 1; }\n__global__ void n(int n, float x) {}\n";
+        let main = format!("int main() {{\n    int *d;\n    cudaMalloc(&d, 4);\n    {main}\n}}\n");
+        told(&Sandbox::new(&[("a.cu", &format!("#include <cuda_runtime.h>\n#include <cstdio>\n{kernels}{main}"))]))
+    };
+    for refused in [
+        "int a[4][4]; k<<<1, 1>>>(a);",
+        "float x = 1; k<<<1, 1>>>(&x);",
+        "int **p = nullptr; k<<<1, 1>>>(p);",
+        "n<<<1, 1>>>(d, 1);",
+        "int a[4][4]; n<<<1, 1>>>(a[0], 1);",
+        "n<<<1, 1>>>(1, d);",
+        "int slot; cudaMalloc(&slot, 4);",
+        "k<<<grid, 1>>>(d);",
+        "cudaMemcpy(result, d, 4, cudaMemcpyDeviceToHost);",
+        "threadIdx.x = 3;",
+    ] {
+        assert!(told(refused).iter().all(|name| name == "main?"), "{refused}");
+    }
+    for taken in [
+        "k<<<1, 1>>>(d);",
+        "int a[4]; k<<<1, 1>>>(a);",
+        "void *p = d; k<<<1, 1>>>((int *)p);",
+        "long big = 4; double y = 2; n<<<1, 1>>>(big, y);",
+        "int a[4][4]; k<<<1, 1>>>(a[0]);",
+        "unsigned long long at; cudaMalloc((void **)&at, 4);",
+        "dim3 grid(1); k<<<grid, 1>>>(d);",
+        "auto grid = 1; k<<<grid, 1>>>(d); fprintf(stderr, \"%p\", (void *)d);",
+    ] {
+        assert!(told(taken).iter().all(|name| name == "main"), "{taken}");
+    }
+}
+
+#[test]
 fn what_is_refused_is_refused_in_a_file_that_no_compiler_takes() {
     let text = "c++\n#include <cuda_runtime.h>\n__global__ void k(int n) {}\nint main() { k(9); return 0; }\n";
     let ran = Sandbox::new(&[("a.cu", text)]).run(&["--output-format", "json", "."]);

@@ -5,6 +5,7 @@ use super::parts::{self, add_access, add_guards, add_object, beyond, beyond_labe
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::claim::AccessFault;
 use cudalint_findings::{Confidence, Finding, Shows};
+use cudalint_replay::facts::Harm;
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::{Access, Event, EventKind, Object, ObjectKind, Site};
 
@@ -71,7 +72,7 @@ pub fn finding(
     }
     // Whether a size that was chosen may exceed an array of fixed size is often tested far away.
     let fixed = matches!(object.kind, ObjectKind::Constant | ObjectKind::Device | ObjectKind::Local);
-    if fixed && finding.confidence < Confidence::Definite {
+    if fixed && finding.confidence < Confidence::Definite || shown.harm == Harm::Nowhere {
         parts::only_possible(&mut finding);
     }
     Some(finding)

@@ -177,8 +177,13 @@ impl Lowerer<'_> {
             };
         }
         let Some(ty) = Self::select_type(yes, no) else {
-            let children = vec![condition, self.load(yes), self.load(no)];
-            return self.unknown(children, Effect::None, Ty::Unknown, site);
+            // What each side reads, it reads where the condition says so only.
+            let [a, b] = [yes, no].map(|side| {
+                let children = vec![self.load(side)];
+                self.push(Expr::Opaque { children, effect: Effect::None }, code::Ty::INT, site)
+            });
+            let either = self.push(Expr::Select(condition, a, b), code::Ty::INT, site);
+            return self.unknown(vec![either], Effect::None, Ty::Unknown, site);
         };
         let volatile = yes.volatile || no.volatile;
         if ty == Ty::Void {

@@ -2,7 +2,7 @@
 
 use super::source::{Source, accessed};
 use super::uses::base;
-use crate::code::{Code, Effect, Expr, ExprId, Intrinsic, Item, Place, Stmt, Ty, VariableId};
+use crate::code::{Code, Effect, Expr, ExprId, Intrinsic, Item, ObjectId, ObjectSpace, Place, Stmt, Ty, VariableId};
 use crate::report::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,8 +14,15 @@ const MAX_ROUNDS: u32 = 16;
 pub fn only_fills(code: &Code, reads: &[Site], sinks: &[usize]) -> bool {
     let Some(source) = Source::kernel(code) else { return false };
     let Some(sinks) = pointers(&source, sinks).filter(|_| !code.damaged) else { return false };
-    let mut flow =
-        Flow { source: &source, reads, sinks, held: FxHashSet::default(), met: FxHashSet::default(), leaves: false };
+    let mut flow = Flow {
+        source: &source,
+        reads,
+        sinks,
+        unread: unread(code),
+        held: FxHashSet::default(),
+        met: FxHashSet::default(),
+        leaves: false,
+    };
     for _ in 0..MAX_ROUNDS {
         let before = flow.held.len();
         code.walk(&source.function.body, |item| {
@@ -33,6 +40,49 @@ pub fn only_fills(code: &Code, reads: &[Site], sinks: &[usize]) -> bool {
         }
     }
     false
+}
+
+/// Shared arrays that the kernel only ever stores in: they end with their block.
+fn unread(code: &Code) -> FxHashSet<ObjectId> {
+    // How often an array is named, and how often something is stored in it there.
+    let (mut named, mut stored) = (FxHashMap::default(), FxHashMap::default());
+    for function in &code.functions {
+        code.walk(&function.body, |item| {
+            let Item::Expr(id) = item else { return true };
+            match &code.expr(id).kind {
+                Expr::ObjectAddress(object) => *named.entry(*object).or_insert(0_u32) += 1,
+                Expr::Write(Place::Memory { address, .. }, _) => {
+                    if let Some(object) = object_at(code, *address) {
+                        *stored.entry(object).or_insert(0_u32) += 1;
+                    }
+                }
+                _ => {}
+            }
+            true
+        });
+    }
+    let is_shared =
+        |object: &ObjectId| code.objects.get(*object).is_some_and(|object| matches!(object.space, ObjectSpace::Shared));
+    named
+        .into_iter()
+        .filter(|(object, count)| stored.get(object) == Some(count))
+        .map(|(object, _)| object)
+        .filter(is_shared)
+        .collect()
+}
+
+/// The object that an address lies in.
+fn object_at(code: &Code, address: ExprId) -> Option<ObjectId> {
+    let mut at = address;
+    for _ in 0..MAX_ROUNDS {
+        match &code.expr(at).kind {
+            Expr::Offset { base, .. } => at = *base,
+            Expr::Convert(inner) if code.expr(at).ty == Ty::Pointer => at = *inner,
+            Expr::ObjectAddress(object) => return Some(*object),
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// The variables that point into the memory behind some parameters, and nowhere else; `None` where such an address goes where it
@@ -101,6 +151,8 @@ struct Flow<'a> {
     reads: &'a [Site],
     /// Variables that point into the memory that nobody looks at.
     sinks: FxHashSet<VariableId>,
+    /// Shared arrays that nobody reads.
+    unread: FxHashSet<ObjectId>,
     /// Variables that may hold one of the values, or what is computed from one.
     held: FxHashSet<VariableId>,
     /// The reads that were come by.
@@ -246,5 +298,6 @@ impl Flow<'_> {
 
     fn is_in_sink(&self, address: ExprId) -> bool {
         base(self.source, address).is_some_and(|variable| self.sinks.contains(&variable))
+            || object_at(self.source.code, address).is_some_and(|object| self.unread.contains(&object))
     }
 }

@@ -185,3 +185,11 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
         calls.collect()
     }
 }
+
+/// Whether the names of what is given as grid and as block say that each is in its place: `<<<blocks, threads>>>`.
+pub(crate) fn names_agree(grid: &str, block: &str) -> bool {
+    let (grid, block) = (grid.to_ascii_lowercase(), block.to_ascii_lowercase());
+    let is_of_block = |name: &str| ["thread", "size", "dim", "tpb", "width"].iter().any(|word| name.contains(word));
+    let is_number_of_blocks = (grid.contains("block") || grid.contains("grid")) && !is_of_block(&grid);
+    is_number_of_blocks && block.contains("thread") && !block.contains("block")
+}

@@ -15,7 +15,7 @@ mod store;
 mod walked;
 
 pub(crate) use budget::{Budget, OUT_OF_STEPS};
-pub(crate) use common::{Common, Frame};
+pub(crate) use common::{Common, Frame, names_agree};
 pub(crate) use exits::{Flow, Pending};
 pub(crate) use log::EventLog;
 pub(crate) use objects::{ObjId, ObjSet};

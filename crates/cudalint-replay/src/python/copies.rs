@@ -428,7 +428,17 @@ impl Walker<'_> {
             }
             found.is_none()
         });
-        found
+        found.filter(|_| !crate::host::names_agree(self.name_of(grid), self.name_of(block)))
+    }
+
+    fn name_of(&self, variable: ExprId) -> &str {
+        match self.kind(variable) {
+            Some(Expr::Local(local)) => {
+                self.function().and_then(|function| function.locals.get(*local)).map_or("", |local| &local.name)
+            }
+            Some(Expr::Name { path, .. }) => path.last().map_or("", |name| name.as_str()),
+            _ => "",
+        }
     }
 
     /// `x` of `(x,)` and `(x, 1, 1)`.

@@ -183,23 +183,32 @@ impl<'p> Walker<'p> {
             }
             return self.unknown_call(args, &outs, Some((target, function)));
         }
-        let ambiguous = self.is_overloaded(path);
-        if ambiguous {
-            self.memory.forget_shared();
-        } else {
-            if let Some(out) = self.api_call(id, name, args).or_else(|| self.library_call(id, path, targs, args)) {
+        if self.is_overloaded(path) {
+            let outs = self.arguments_of(None, args);
+            if let Some(out) = self.overloaded_call(id, path, targs, args, &outs) {
                 return out;
             }
-            if let Some(entry) = self.project.record(self.module_id(), &self.scope(), path) {
-                let ty = Ty::Record(entry, TypeEnv::default());
-                return self.construct(&ty, args, false);
+            self.memory.forget_shared();
+            // It may be that of a base out of sight.
+            if let Some((place, _)) = self.frames.last().and_then(|frame| frame.this.clone())
+                && path.segments.len() == 1
+            {
+                self.touch_object(&place);
             }
+            return self.unknown_call(args, &outs, None);
+        }
+        if let Some(out) = self.api_call(id, name, args).or_else(|| self.library_call(id, path, targs, args)) {
+            return out;
+        }
+        if let Some(entry) = self.project.record(self.module_id(), &self.scope(), path) {
+            let ty = Ty::Record(entry, TypeEnv::default());
+            return self.construct(&ty, args, false);
         }
         let outs = self.arguments_of(None, args);
         // A name that leads nowhere may be that of a base out of sight.
         if let Some((place, ty)) = self.frames.last().and_then(|frame| frame.this.clone())
             && path.segments.len() == 1
-            && (ambiguous || self.has_bases(&ty))
+            && self.has_bases(&ty)
         {
             self.touch_object(&place);
         }

@@ -103,6 +103,7 @@ impl<'p> Walker<'p> {
                 }
             }
             Ty::Vector { name, .. } if name == "dim3" => self.fill_dim3(place, &[]),
+            Ty::Array(..) => self.default_elements(place, ty),
             // A class out of sight has a constructor of its own.
             Ty::Library(..) | Ty::Unknown | Ty::Auto => match ty.container() {
                 Some((Container::Array, ..)) => {}
@@ -136,7 +137,7 @@ impl<'p> Walker<'p> {
             }
             let needs = field.init.is_some() || {
                 let ty = self.part_type(*entry, env, field.ty);
-                matches!(ty, Ty::Record(..) | Ty::Library(..) | Ty::Unknown | Ty::Vector { .. })
+                matches!(ty, Ty::Record(..) | Ty::Library(..) | Ty::Unknown | Ty::Vector { .. } | Ty::Array(..))
             };
             if !needs {
                 continue;
@@ -278,7 +279,7 @@ impl<'p> Walker<'p> {
         matches!(self.kind(expr), Some(Expr::Int { value: 0, .. } | Expr::Null))
     }
 
-    fn constructor(&self, entry: Entry, args: usize) -> Option<(ModuleId, FunctionId)> {
+    pub(super) fn constructor(&self, entry: Entry, args: usize) -> Option<(ModuleId, FunctionId)> {
         let record = self.project.record_at(entry)?;
         let found = self.project.method(entry, &record.name, args)?;
         let function = self.project.function_at(found.0, found.1)?;

@@ -7,9 +7,12 @@ use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, LaunchExpr, LocalId, ModuleId};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
-use cudalint_program::{Name, Scope, accepts};
+use cudalint_program::{Name, accepts};
 use cudalint_syntax::Span;
 use std::sync::Arc;
+
+/// Numbers of threads that blocks are held to.
+const LIMITS: [i64; 4] = [128, 256, 512, 1024];
 
 impl<'p> Walker<'p> {
     /// A launch expression.
@@ -19,7 +22,7 @@ impl<'p> Walker<'p> {
         let args = self.launch_arguments(launch, kernel);
         if kernel.is_none() && (launch.chevron || launch.attributes.is_some()) {
             let types: Vec<Ty> = args.iter().map(|(_, out)| out.ty.decayed()).collect();
-            if let Some(chosen) = self.overloaded_kernel(launch, &types) {
+            if let Some(chosen) = self.overloaded_kernel(launch.kernel, &types) {
                 (kernel, env) = (Some(chosen.0), chosen.1);
             }
         }
@@ -149,47 +152,6 @@ impl<'p> Walker<'p> {
             return (Some((*module, *function)), env.clone());
         }
         (None, TypeEnv::default())
-    }
-
-    /// The one of several kernels of a name that takes arguments of these types: an overload that is no template before one that is,
-    /// and a template itself where no specialization is for just these types.
-    fn overloaded_kernel(&mut self, launch: &'p LaunchExpr, args: &[Ty]) -> Option<((ModuleId, FunctionId), TypeEnv)> {
-        let Some(Expr::Name { path, targs }) = self.kind(self.without_casts(launch.kernel)) else { return None };
-        if args.contains(&Ty::Unknown) {
-            return None;
-        }
-        let candidates = self.project.overloads(self.module_id(), &self.scope(), path);
-        let mut best: Option<(u32, (ModuleId, FunctionId), TypeEnv)> = None;
-        let mut several = false;
-        for &(module, id) in candidates.iter().take(MOST_OVERLOADS) {
-            let Some(function) = self.project.function_at(module, id) else { continue };
-            if !function.space.global || function.body.is_none() || !accepts(function, args.len()) {
-                continue;
-            }
-            let mut env = self.explicit_env(module, id, targs);
-            Scope::open(self.project, module, None, &env.clone()).complete(module, function, &mut env, args);
-            let template = !function.template_params.is_empty();
-            let fits: Option<u32> = function
-                .params()
-                .iter()
-                .zip(args)
-                .map(|(param, arg)| {
-                    let param = self.resolve_in(module, function, &env, param.ty);
-                    fit(param.value(), arg).filter(|fit| *fit == EXACT || !function.is_specialization)
-                })
-                .sum();
-            let Some(fits) = fits else { continue };
-            let rank = 4 * fits + if function.is_specialization { 2 } else { u32::from(!template) };
-            match &best {
-                Some((known, ..)) if *known > rank => {}
-                Some((known, ..)) if *known == rank => several = true,
-                _ => {
-                    best = Some((rank, (module, id), env));
-                    several = false;
-                }
-            }
-        }
-        best.filter(|_| !several).map(|(_, kernel, env)| (kernel, env))
     }
 
     /// Arguments with their expressions; those of `cudaLaunchKernel` are looked up behind its array of addresses.
@@ -349,7 +311,36 @@ impl<'p> Walker<'p> {
             }
             found.is_none()
         });
-        found
+        found.filter(|_| !self.is_block_of_its_own(grid, block))
+    }
+
+    /// Whether a number that was divided by a number of blocks is meant as the size of a block: it is held to the limit of one, or the two
+    /// are called what they are given as.
+    fn is_block_of_its_own(&self, grid: LocalId, block: LocalId) -> bool {
+        let Some(function) = self.function() else { return false };
+        let name = |local: LocalId| function.locals.get(local).map_or("", |local| local.name.as_str());
+        if crate::host::names_agree(name(grid), name(block)) {
+            return true;
+        }
+        let module = self.module();
+        let is_limit = |id: ExprId| match self.kind(self.without_casts(id)) {
+            Some(Expr::Int { value, .. }) => LIMITS.contains(value),
+            Some(Expr::Member { name, .. }) => ["maxThreadsPerBlock", "maxThreadsDim"].contains(&name.as_str()),
+            _ => false,
+        };
+        let mut is_held = false;
+        let Some(body) = &function.body else { return false };
+        cudalint_program::visit::walk(module, function, body, |item| {
+            if let cudalint_program::visit::Item::Expr(id) = item
+                && let Some(Expr::Binary(op, a, b)) = self.kind(id)
+                && op.is_comparison()
+            {
+                let sides = [(*a, *b), (*b, *a)];
+                is_held |= sides.iter().any(|(a, b)| self.plain_local(*a) == Some(block) && is_limit(*b));
+            }
+            !is_held
+        });
+        is_held
     }
 
     /// The local that an expression names, through casts and `dim3(x)`.
@@ -419,28 +410,6 @@ pub(super) fn is_launch_config(name: &str) -> bool {
 
 /// Variables, each made of others, that a block is followed through.
 const MOST_LOCALS: usize = 16;
-/// Most kernels of one name that are compared.
-const MOST_OVERLOADS: usize = 64;
-
-/// An argument of just the parameter's type.
-const EXACT: u32 = 3;
-
-/// How well an argument suits a parameter; none where it does not at all.
-fn fit(param: &Ty, arg: &Ty) -> Option<u32> {
-    if param == arg {
-        return Some(EXACT);
-    }
-    let number = |ty: &Ty| matches!(ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Enum { .. });
-    match (param, arg) {
-        // A template's own.
-        (Ty::Unknown, _) => Some(1),
-        (Ty::Pointer(to), Ty::Pointer(from)) if **to == Ty::Void || **to == Ty::Unknown || **from == Ty::Void => {
-            Some(1)
-        }
-        (param, arg) if number(param) && number(arg) => Some(1),
-        _ => None,
-    }
-}
 
 fn unknown_extent(span: Span) -> Extent3 {
     Extent3 { span, ..Extent3::default() }

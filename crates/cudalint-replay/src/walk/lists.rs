@@ -6,7 +6,7 @@ use super::{Out, Walker};
 use crate::memory::{Key, Place, extend};
 use crate::quantity::Quantity;
 use crate::value::Val;
-use cudalint_program::ir::{Expr, ExprId, FunctionRole};
+use cudalint_program::ir::{Expr, ExprId, FunctionRole, Type};
 use cudalint_program::types::{Container, Ty};
 use cudalint_program::{Entry, Name};
 use std::rc::Rc;
@@ -194,6 +194,47 @@ impl<'p> Walker<'p> {
             }
             _ => items.lost = true,
         }
+    }
+
+    /// The elements of an array without an initializer: objects of classes begin as these say.
+    pub(super) fn default_elements(&mut self, place: &Place, ty: &Ty) {
+        const MOST: i64 = 64;
+        let Some((inner, count)) = row(ty) else { return };
+        let mut element = inner;
+        for _ in 0..MAX_ELIDED {
+            let Some((within, _)) = row(element) else { break };
+            element = within;
+        }
+        if !matches!(element, Ty::Record(entry, _) if self.begins_with_values(*entry)) {
+            return;
+        }
+        let (Place::Cell(obj, path), Some(size), Some(count)) = (place, self.size_of(inner).known(), count.known())
+        else {
+            return self.forget_place(place);
+        };
+        let (around, start) = match path.split_last() {
+            Some((Key::At(start), around)) => (Rc::from(around), *start),
+            _ => (path.clone(), 0),
+        };
+        self.strides.insert((*obj, Rc::clone(&around)), size);
+        for index in 0..count {
+            // What is not set one by one is not known.
+            if index >= MOST || !self.budget.step() {
+                return self.forget_place(place);
+            }
+            self.default_initialize(&Place::Cell(*obj, extend(&around, Key::At(start + size * index))), inner);
+        }
+    }
+
+    /// Whether a constructor or the class itself gives members of a new object values.
+    fn begins_with_values(&self, entry: Entry) -> bool {
+        self.constructor(entry, 0).is_some()
+            || self.project.record_at(entry).is_none_or(|record| {
+                let types = &self.project.module(entry.module).types;
+                record.fields.iter().any(|field| {
+                    field.init.is_some() || matches!(types.get(field.ty), Some(Type::Named { .. } | Type::Unknown))
+                }) || !record.bases.is_empty()
+            })
     }
 
     fn fill_fields(&mut self, place: &Place, ty: &Ty, entry: Entry, items: &mut Items<'p>) {

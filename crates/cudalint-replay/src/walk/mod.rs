@@ -32,6 +32,7 @@ mod meaning;
 mod memo;
 mod operators;
 mod out;
+mod overloads;
 mod places;
 mod programs;
 mod questions;

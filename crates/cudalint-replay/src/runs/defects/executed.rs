@@ -61,6 +61,8 @@ impl Executed<'_> {
                 (reads, written)
             }
             EventKind::UninitializedRead { access, .. } => (vec![access.site], None),
+            // Compilers leave out a read of which nothing comes.
+            EventKind::OutOfBounds { access, .. } if !access.kind.writes() => (vec![access.site], None),
             _ => return false,
         };
         let is_sink =

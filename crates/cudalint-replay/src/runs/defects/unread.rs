@@ -31,7 +31,7 @@ pub(super) fn is_unread(project: &Project, buffer: &Buffer) -> bool {
                 Use::Launch(other) => kernel == Some(*other),
                 Use::CopiedTo(host) => {
                     copies += 1;
-                    reader.variable(*host).is_some_and(|host| reader.is_never_read(host, device))
+                    reader.destination(*host).is_some_and(|host| reader.is_never_read(host, device))
                 }
             }) && kernel.is_some()
                 && (copies > 0 || reader.measures())
@@ -49,7 +49,7 @@ pub fn only_measured(project: &Project, event: &Event) -> bool {
                 uses.iter().all(|of| match of {
                     Use::Allocation | Use::Written => true,
                     Use::CopiedTo(host) => {
-                        reader.variable(*host).is_some_and(|host| reader.is_never_read(host, filled))
+                        reader.destination(*host).is_some_and(|host| reader.is_never_read(host, filled))
                     }
                     Use::Launch(_) => false,
                 })
@@ -108,7 +108,7 @@ impl<'p> Reader<'p> {
         let array = matches!(self.module.types.get(variable.ty), Some(Type::Array(..)));
         host.0 >= self.function.param_count
             && variable.space == ir::Space::Ordinary
-            && (array || self.is_pointer(host) && self.starts_empty(host))
+            && (array || self.is_number(host) || self.is_pointer(host) && self.starts_empty(host))
             && self.uses(host).is_some_and(|uses| {
                 uses.iter().all(|of| match of {
                     Use::Allocation | Use::Written => true,
@@ -137,6 +137,19 @@ impl<'p> Reader<'p> {
             !found
         });
         found
+    }
+
+    /// The variable that a copy fills: an array, what a pointer points to, or a number by its address.
+    fn destination(&self, id: ExprId) -> Option<LocalId> {
+        self.variable(id).or_else(|| match self.kind(self.bare(id)) {
+            Some(Expr::AddressOf(of)) => self.variable(*of).filter(|local| self.is_number(*local)),
+            _ => None,
+        })
+    }
+
+    fn is_number(&self, local: LocalId) -> bool {
+        let ty = self.function.locals.get(local).and_then(|local| self.module.types.get(local.ty));
+        matches!(ty, Some(Type::Int { .. } | Type::Float { .. } | Type::Bool))
     }
 
     fn is_pointer(&self, local: LocalId) -> bool {
@@ -270,6 +283,10 @@ impl<'p> Reader<'p> {
                     uses.push(Use::Allocation);
                     return Some(vec![*value]);
                 }
+                if is_it(target) && self.is_number(local) {
+                    uses.push(Use::Written);
+                    return Some(vec![*value]);
+                }
                 match self.kind(*target) {
                     Some(Expr::Index { base, indices }) if is_it(base) => {
                         uses.push(Use::Written);
@@ -303,7 +320,9 @@ impl<'p> Reader<'p> {
                         Some(Use::Allocation)
                     }
                     Effect::Frees(freed) if own(*freed) && !by_address => Some(Use::Allocation),
-                    Effect::Copies { to, .. } if own(*to) && !by_address => Some(Use::Written),
+                    Effect::Copies { to, .. } if own(*to) && (!by_address || self.is_number(local)) => {
+                        Some(Use::Written)
+                    }
                     Effect::Copies { to, from, .. } if own(*from) && !by_address => Some(Use::CopiedTo(to.of(args)?)),
                     Effect::Sets { pointer, .. } if own(*pointer) && !by_address => Some(Use::Written),
                     _ => None,

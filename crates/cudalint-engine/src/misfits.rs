@@ -1,0 +1,287 @@
+//! What compilers refuse though its grammar is right: an argument of a launch that cannot become its parameter, a variable that is no
+//! pointer given to `cudaMalloc`, a name that nothing declares. A file with one of these is no program, so that nothing in it runs.
+//!
+//! Only what the file itself shows counts: types that something out of sight may decide are asked nothing.
+
+use crate::others::{holds, words_at};
+use crate::unlisted::COMPILED;
+use cudalint_program::ir::{Expr, ExprId, Function, FunctionRole, LaunchExpr, Module, ModuleId, Path};
+use cudalint_program::types::{Ty, TypeEnv};
+use cudalint_program::visit::{Item, walk};
+use cudalint_program::{Project, Scope};
+use cudalint_syntax::{Comment, Language, Region, Span, comments};
+
+/// What a compiler refuses.
+pub(crate) struct Misfit {
+    /// Where.
+    pub span: Span,
+    /// What stands there, in words.
+    pub what: String,
+}
+
+/// Variables that the compiler itself declares in code for devices.
+const BUILT_IN: [&str; 4] = ["threadIdx", "blockIdx", "blockDim", "gridDim"];
+
+/// The first misfit of a module.
+pub(crate) fn misfit(project: &Project, id: ModuleId) -> Option<Misfit> {
+    let module = project.module(id);
+    let is_closed = is_closed(project, id);
+    let mut comments_of_file = None;
+    module.functions.iter_enumerated().find_map(|(number, function)| {
+        let body = function.body.as_ref().filter(|_| is_asked(project, id, function))?;
+        let scope = Scope::new(project, id, Some(number), &TypeEnv::default());
+        let mut look = Look { project, id, module, function, scope, found: None };
+        walk(module, function, body, |item| {
+            if let Item::Expr(expr) = item {
+                look.expression(expr, is_closed.then_some(&mut comments_of_file));
+            }
+            look.found.is_none()
+        });
+        look.found
+    })
+}
+
+/// Whether a function stands for itself alone: no template, no part of one, and nothing of it is lost.
+fn is_asked(project: &Project, id: ModuleId, function: &Function) -> bool {
+    let of_template = || {
+        let record = project.record(id, &Path::default(), &function.scope).and_then(|entry| project.record_at(entry));
+        record.is_some_and(|record| !record.template_params.is_empty())
+    };
+    function.role == FunctionRole::Free && function.template_params.is_empty() && !function.damaged && !of_template()
+}
+
+/// Whether a file is compiled by itself, and all that it includes declares no names of variables but the few of C's library: then it
+/// declares what it uses.
+fn is_closed(project: &Project, id: ModuleId) -> bool {
+    const WITH_ENDING: [&str; 18] = [
+        "stdio.h",
+        "stdlib.h",
+        "string.h",
+        "math.h",
+        "time.h",
+        "assert.h",
+        "stdint.h",
+        "stdbool.h",
+        "limits.h",
+        "float.h",
+        "sys/time.h",
+        "cuda.h",
+        "cuda_runtime.h",
+        "cuda_runtime_api.h",
+        "device_launch_parameters.h",
+        "curand_kernel.h",
+        "curand.h",
+        "cublas_v2.h",
+    ];
+    let module = project.module(id);
+    let known = |target: &str| {
+        WITH_ENDING.contains(&target) || target.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    let compiled = COMPILED.iter().any(|ending| project.path(id).ends_with(ending));
+    compiled
+        && module.damage.is_empty()
+        && module.includes.iter().all(|include| known(&include.target))
+        && project.includes().direct(id.index() as u32).is_empty()
+        && project.includes().includers(id.index() as u32).is_empty()
+}
+
+/// A function that is looked through.
+struct Look<'p> {
+    project: &'p Project,
+    id: ModuleId,
+    module: &'p Module,
+    function: &'p Function,
+    scope: Scope<'p>,
+    found: Option<Misfit>,
+}
+
+impl Look<'_> {
+    fn kind(&self, id: ExprId) -> Option<&Expr> {
+        self.module.exprs.get(id).map(|node| &node.kind)
+    }
+
+    fn is_written(&self, id: ExprId) -> bool {
+        self.module.exprs.get(id).is_some_and(|node| node.expansion.is_none())
+    }
+
+    fn text(&self, id: ExprId) -> &str {
+        self.module.exprs.get(id).map_or("", |node| self.project.text(self.id, node.span))
+    }
+
+    fn find(&mut self, at: ExprId, what: String) {
+        if let Some(node) = self.module.exprs.get(at).filter(|_| self.found.is_none()) {
+            self.found = Some(Misfit { span: node.span, what });
+        }
+    }
+
+    /// `comments`: where names that nothing declares are asked for, the file's comments.
+    fn expression(&mut self, id: ExprId, comments: Option<&mut Option<Vec<Comment>>>) {
+        if !self.is_written(id) {
+            return;
+        }
+        let module = self.module;
+        match module.exprs.get(id).map(|node| &node.kind) {
+            Some(Expr::Launch(launch)) if launch.chevron => {
+                self.launch(launch);
+                self.undeclared(launch.config.iter().chain(&launch.args), comments);
+            }
+            Some(Expr::Call { callee, args }) => match self.plain_name(*callee) {
+                Some("cudaMalloc") => {
+                    self.allocation(args);
+                    self.undeclared(args.iter(), comments);
+                }
+                Some("cudaMemcpy" | "cudaFree" | "cudaMemset") => self.undeclared(args.iter(), comments),
+                _ => {}
+            },
+            Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => self.assignment(*target),
+            _ => {}
+        }
+    }
+
+    /// A name without a scope around it that the project has nothing of its own for.
+    fn plain_name(&self, id: ExprId) -> Option<&str> {
+        let Some(Expr::Name { path, .. }) = self.kind(id) else { return None };
+        let [name] = &*path.segments else { return None };
+        let own = self.project.has_macro(self.id, name)
+            || !self.project.functions_named(name).is_empty()
+            || self.project.global(self.id, &self.function.scope, path).is_some();
+        (!own).then_some(name.as_str())
+    }
+
+    fn launch(&mut self, launch: &LaunchExpr) {
+        let Some(Expr::Name { path, .. }) = self.kind(launch.kernel) else { return };
+        let kernels = self.project.overloads(self.id, &self.function.scope, path);
+        let refused = |this: &Self, at: usize, arg: ExprId| {
+            kernels.iter().all(|(module, number)| {
+                this.project.function_at(*module, *number).is_some_and(|kernel| {
+                    let scope = Scope::new(this.project, *module, Some(*number), &TypeEnv::default());
+                    let param = kernel.params().iter().nth(at);
+                    kernel.space.global
+                        && kernel.template_params.is_empty()
+                        && param.is_some_and(|param| this.is_refused(&scope.resolve(param.ty), arg))
+                })
+            })
+        };
+        if kernels.is_empty() {
+            return;
+        }
+        let wrong = launch.args.iter().enumerate().find(|(at, arg)| refused(self, *at, **arg));
+        if let Some((_, arg)) = wrong {
+            let what = format!("`{}`, which no compiler converts to its parameter", self.text(*arg));
+            self.find(*arg, what);
+        }
+    }
+
+    /// The declared type of a variable, or of an element of one, that stands as it is.
+    fn type_of_variable(&self, id: ExprId) -> Option<Ty> {
+        let is_plain = match self.kind(id)? {
+            Expr::Local(_) => true,
+            Expr::Index { base, .. } => matches!(self.kind(*base), Some(Expr::Local(_))),
+            Expr::AddressOf(of) => matches!(self.kind(*of), Some(Expr::Local(_))),
+            _ => false,
+        };
+        (is_plain && self.is_written(id)).then(|| self.scope.type_of(id))
+    }
+
+    /// Whether no compiler makes a parameter of a type from an argument.
+    fn is_refused(&self, param: &Ty, arg: ExprId) -> bool {
+        let Some(given) = self.type_of_variable(arg) else { return false };
+        let given = given.decayed();
+        match (param, &given) {
+            (Ty::Pointer(to) | Ty::Array(to, _), Ty::Pointer(from)) => are_apart(to, from),
+            (Ty::Pointer(_), Ty::Float { .. }) | (Ty::Float { .. }, Ty::Pointer(_)) => true,
+            (Ty::Int { .. }, Ty::Pointer(from)) => kind_of(from).is_some(),
+            (Ty::Pointer(to), Ty::Int { .. }) => kind_of(to).is_some(),
+            _ => false,
+        }
+    }
+
+    /// `int n; cudaMalloc(&n, …)`, `float *p; cudaMalloc(p, …)`.
+    fn allocation(&mut self, args: &[ExprId]) {
+        let [to, _] = args else { return };
+        let Some(given) = self.type_of_variable(*to) else { return };
+        let wrong = match &given {
+            Ty::Pointer(slot) => matches!(kind_of(slot), Some(Kind::Integer | Kind::Fraction | Kind::Rows)),
+            Ty::Int { .. } | Ty::Float { .. } => true,
+            _ => false,
+        };
+        if wrong {
+            let what = format!("`{}`, which is no address of a pointer, where `cudaMalloc` wants one", self.text(*to));
+            self.find(*to, what);
+        }
+    }
+
+    /// `threadIdx.x = 0`.
+    fn assignment(&mut self, target: ExprId) {
+        let Some(Expr::Member { base, arrow: false, .. }) = self.kind(target) else { return };
+        if let Some(name) = self.plain_name(*base).filter(|name| BUILT_IN.contains(name)) {
+            let what = format!("an assignment to `{name}`");
+            self.find(target, what);
+        }
+    }
+
+    /// Whether an argument is a name that nothing in its file declares before.
+    fn undeclared<'a>(
+        &mut self,
+        args: impl Iterator<Item = &'a ExprId>,
+        comments_of_file: Option<&mut Option<Vec<Comment>>>,
+    ) {
+        const OF_THE_LIBRARY: [&str; 6] = ["stdin", "stdout", "stderr", "errno", "environ", "warpSize"];
+        let Some(found) = comments_of_file else { return };
+        let text = self.project.source(self.id);
+        let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };
+        for arg in args {
+            let named = match self.kind(*arg) {
+                Some(Expr::AddressOf(of)) => *of,
+                _ => *arg,
+            };
+            let Some(node) = self.module.exprs.get(named).filter(|node| node.expansion.is_none()) else { continue };
+            let Some(name) = self.plain_name(named) else { continue };
+            let is_variable = name.bytes().any(|byte| byte.is_ascii_lowercase())
+                && !["cuda", "cu", "std", "CU", "__"].iter().any(|start| name.starts_with(start))
+                && !OF_THE_LIBRARY.contains(&name);
+            let comments = found.get_or_insert_with(|| comments(text, &region));
+            let use_of_it = node.span.start as usize;
+            let elsewhere = |at: usize| {
+                let around = |other: &&Function| other.body.is_some() && other.span.range().contains(&at);
+                let mut around = self.module.functions.iter().filter(around).peekable();
+                around.peek().is_some() && around.all(|other| !other.span.range().contains(&use_of_it))
+            };
+            let mut before = words_at(text, name).take_while(|at| *at < use_of_it);
+            let is_unknown = is_variable && before.all(|at| holds(comments, at) || elsewhere(at));
+            drop(before);
+            if is_unknown {
+                let what = format!("`{name}`, which nothing declares");
+                self.find(named, what);
+                return;
+            }
+        }
+    }
+}
+
+/// What kinds of objects there are for pointers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Integer,
+    Fraction,
+    Pointer,
+    Rows,
+}
+
+fn kind_of(ty: &Ty) -> Option<Kind> {
+    match ty {
+        Ty::Int { .. } => Some(Kind::Integer),
+        Ty::Float { bytes: 4 | 8 } => Some(Kind::Fraction),
+        Ty::Pointer(_) => Some(Kind::Pointer),
+        Ty::Array(..) => Some(Kind::Rows),
+        _ => None,
+    }
+}
+
+/// Whether a pointer to one type is surely none to another.
+fn are_apart(to: &Ty, from: &Ty) -> bool {
+    match (to, from) {
+        (Ty::Pointer(to), Ty::Pointer(from)) => are_apart(to, from),
+        _ => kind_of(to).zip(kind_of(from)).is_some_and(|(to, from)| to != from),
+    }
+}
