@@ -12,8 +12,18 @@ const MAX_ROUNDS: u32 = 16;
 /// Whether what is read at `reads`, and all that is read from the memory behind the parameters `sinks`, goes into that memory alone.
 /// All reads have to stand in the kernel itself.
 pub fn only_fills(code: &Code, reads: &[Site], sinks: &[usize]) -> bool {
-    let Some(source) = Source::kernel(code) else { return false };
-    let Some(sinks) = pointers(&source, sinks).filter(|_| !code.damaged) else { return false };
+    fills(code, reads, sinks).is_some()
+}
+
+/// Whether what is read somewhere goes into shared arrays alone that nobody reads.
+pub fn only_fills_shared(code: &Code, read: Site) -> bool {
+    fills(code, &[read], &[]) == Some(true)
+}
+
+/// Where values go nowhere else: whether one is stored in a shared array that nobody reads.
+fn fills(code: &Code, reads: &[Site], sinks: &[usize]) -> Option<bool> {
+    let source = Source::kernel(code)?;
+    let sinks = pointers(&source, sinks).filter(|_| !code.damaged)?;
     let mut flow = Flow {
         source: &source,
         reads,
@@ -21,6 +31,7 @@ pub fn only_fills(code: &Code, reads: &[Site], sinks: &[usize]) -> bool {
         unread: unread(code),
         held: FxHashSet::default(),
         met: FxHashSet::default(),
+        kept: false,
         leaves: false,
     };
     for _ in 0..MAX_ROUNDS {
@@ -33,13 +44,13 @@ pub fn only_fills(code: &Code, reads: &[Site], sinks: &[usize]) -> bool {
             !flow.leaves
         });
         if flow.leaves {
-            return false;
+            return None;
         }
         if flow.held.len() == before {
-            return reads.iter().all(|read| flow.met.contains(read));
+            return reads.iter().all(|read| flow.met.contains(read)).then_some(flow.kept);
         }
     }
-    false
+    None
 }
 
 /// Shared arrays that the kernel only ever stores in: they end with their block.
@@ -157,6 +168,8 @@ struct Flow<'a> {
     held: FxHashSet<VariableId>,
     /// The reads that were come by.
     met: FxHashSet<Site>,
+    /// Whether one is stored in a shared array that nobody reads.
+    kept: bool,
     /// Whether one goes elsewhere.
     leaves: bool,
 }
@@ -230,7 +243,10 @@ impl Flow<'_> {
                 Some(variable) => {
                     self.held.insert(variable);
                 }
-                None => self.leaves |= !self.is_in_sink(*address),
+                None => {
+                    self.leaves |= !self.is_in_sink(*address);
+                    self.kept |= object_at(self.source.code, *address).is_some();
+                }
             },
         }
     }

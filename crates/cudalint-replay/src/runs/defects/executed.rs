@@ -62,7 +62,9 @@ impl Executed<'_> {
             }
             EventKind::UninitializedRead { access, .. } => (vec![access.site], None),
             // Compilers leave out a read of which nothing comes.
-            EventKind::OutOfBounds { access, .. } if !access.kind.writes() => (vec![access.site], None),
+            EventKind::OutOfBounds { access, .. } if !access.kind.writes() => {
+                return self.code.is_some_and(|code| sinks::only_fills_shared(code, access.site));
+            }
             _ => return false,
         };
         let is_sink =
