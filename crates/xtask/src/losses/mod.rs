@@ -135,7 +135,8 @@ impl<'m> Known<'m> {
             known.entry((kind, name)).or_default().insert(span.range().start);
         };
         for function in &module.functions {
-            add("function", &function.name, function.name_span);
+            // Where a destructor begins is its `~`.
+            add("function", function.name.trim_start_matches('~'), function.name_span);
             function.locals.iter().for_each(|local| add("variable", &local.name, local.span));
         }
         for record in &module.records {

@@ -54,12 +54,13 @@ enum Scope {
 }
 
 /// Words in front of parentheses that are part of a declaration and not its parameters.
-const BEFORE_PARENTHESES: [&str; 13] = [
+const BEFORE_PARENTHESES: [&str; 14] = [
     "__launch_bounds__",
     "__attribute__",
     "__declspec",
     "alignas",
     "__align__",
+    "__builtin_align__",
     "decltype",
     "noexcept",
     "requires",
@@ -283,24 +284,25 @@ fn parameters(words: &[Token<'_>]) -> Option<usize> {
             "(" => {
                 let before = at.checked_sub(1).and_then(|before| words.get(before));
                 let named = before.is_some_and(|it| it.kind == Kind::Word && !BEFORE_PARENTHESES.contains(&it.text));
-                // A macro with arguments has a name or another macro behind it.
+                // A macro with arguments has a name or another macro behind it, or makes the name: `NAME(x)(int n)`.
                 if round == 0 && skipped.is_none() {
                     let close = closing(words, at);
                     let follows = close.and_then(|close| words.get(close + 1));
                     let goes_on = follows.is_some_and(|next| {
-                        next.kind == Kind::Word
-                            && !matches!(
-                                next.text,
-                                "const"
-                                    | "noexcept"
-                                    | "override"
-                                    | "final"
-                                    | "volatile"
-                                    | "mutable"
-                                    | "requires"
-                                    | "throw"
-                                    | "try"
-                            )
+                        next.text == "("
+                            || next.kind == Kind::Word
+                                && !matches!(
+                                    next.text,
+                                    "const"
+                                        | "noexcept"
+                                        | "override"
+                                        | "final"
+                                        | "volatile"
+                                        | "mutable"
+                                        | "requires"
+                                        | "throw"
+                                        | "try"
+                                )
                     });
                     if named && !(goes_on && before.is_some_and(is_macro)) {
                         return Some(at);
