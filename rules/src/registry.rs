@@ -118,6 +118,8 @@ mod uninitialized_device_pointer;
 mod uninitialized_shared_read;
 #[path = "../suspicious/unknown-rule-in-ignore.rs"]
 mod unknown_rule_in_ignore;
+#[path = "../preview/unordered-free.rs"]
+mod unordered_free;
 #[path = "../correctness/unsupported-in-kernel.rs"]
 mod unsupported_in_kernel;
 #[path = "../suspicious/unused-ignore.rs"]
@@ -193,6 +195,7 @@ pub static RULES: &[&Rule] = &[
     &uninitialized_device_pointer::RULE,
     &uninitialized_shared_read::RULE,
     &unknown_rule_in_ignore::RULE,
+    &unordered_free::RULE,
     &unsupported_in_kernel::RULE,
     &unused_ignore::RULE,
     &use_after_free::RULE,

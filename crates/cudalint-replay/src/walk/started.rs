@@ -54,6 +54,9 @@ pub(super) struct Timeline {
     pub count: u32,
     /// Streams wait for each other's events: to wait for one is to wait for others.
     pub linked: bool,
+    /// What has a lower number than this is done before what is started now, whatever the streams: work of the default stream, or of
+    /// one that nobody knows, stands between.
+    pub joined: u32,
     /// A variable lives whose destructor may wait.
     pub guarded: bool,
     pub clock: Option<Clock>,

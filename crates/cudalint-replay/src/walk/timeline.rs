@@ -16,7 +16,7 @@ use crate::quantity::Quantity;
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
-use cudalint_program::api::effects::{Effect, ErrorRole, Space, Work as Waited};
+use cudalint_program::api::effects::{Effect, ErrorRole, Handle, Space, Work as Waited};
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, ModuleId};
 use cudalint_program::types::Ty;
 
@@ -86,6 +86,14 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether a call is given a stream that the program has created, in a variable or member: to look at these does nothing.
+    fn is_given_own(&mut self, api: ApiId, args: &[ExprId]) -> bool {
+        let at = api.params.iter().position(|param| ["stream", "hStream"].contains(param));
+        let Some(stream) = at.and_then(|at| args.get(at)) else { return false };
+        matches!(self.kind(self.without_casts(*stream)), Some(Expr::Local(_) | Expr::Member { .. }))
+            && matches!(self.queue(*stream), Queue::Made(_))
+    }
+
     fn queue(&mut self, stream: ExprId) -> Queue {
         let plain = self.without_casts(stream);
         let named = matches!(
@@ -112,6 +120,10 @@ impl Walker<'_> {
         self.timeline.timed_at_all |= call.api.section == "Event Management";
         if self.timeline.work.is_empty() && self.timeline.clock.is_none() {
             return;
+        }
+        // Work of the stream that every program has comes behind that of all others, and before what they are given after it.
+        if call.api.role == ErrorRole::Launches || (call.api.is_asynchronous() && !self.is_given_own(call.api, args)) {
+            self.timeline.joined = self.timeline.count;
         }
         let mut waits = false;
         for effect in call.api.effects {
@@ -195,6 +207,9 @@ impl Walker<'_> {
             None if launch.chevron => Queue::Default,
             _ => Queue::Unknown,
         };
+        if !matches!(queue, Queue::Made(_)) {
+            self.timeline.joined = number;
+        }
         for (index, (_, out)) in args.iter().enumerate() {
             if let Kind::Ptr(Ptr { obj: object, .. }) = &out.val.kind {
                 let writes = !self.reads_only(kernel, index);
@@ -247,12 +262,26 @@ impl Walker<'_> {
         }
         let obj = *obj;
         let queue = self.queue_of(call.api, args);
+        // Streams that others hand over may be one, and be ordered by whoever has them.
+        let is_own = |stream| {
+            let made_by = self.memory.get(stream).info.origin.api();
+            made_by.is_some_and(|api| api.creates(Handle::Stream))
+        };
         let apart = |work: &Work| match (work.queue, queue) {
-            (Queue::Made(one), Queue::Made(other)) => work.object == obj && one != other,
+            (Queue::Made(one), Queue::Made(other)) => {
+                work.object == obj
+                    && one != other
+                    && work.number >= self.timeline.joined
+                    && is_own(one)
+                    && is_own(other)
+            }
             _ => false,
         };
         let Some(work) = self.timeline.work.iter().find(|work| apart(work)).cloned() else { return };
-        if self.timeline.linked || self.memory.get(obj).info.space != MemorySpace::Device {
+        if self.timeline.linked
+            || self.timeline.capture.is_some()
+            || self.memory.get(obj).info.space != MemorySpace::Device
+        {
             return;
         }
         let argument = self.argument(pointer, out);
