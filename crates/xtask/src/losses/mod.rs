@@ -141,6 +141,8 @@ impl<'m> Known<'m> {
         }
         for record in &module.records {
             add("class", &record.name, record.span);
+            // Of a template that is only declared, specializations are all there is.
+            record.specializes.iter().for_each(|it| add("class", &it.template, record.span));
             record.fields.iter().for_each(|field| add("variable", &field.name, field.span));
         }
         module.globals.iter().for_each(|global| add("variable", &global.name, global.span));
