@@ -184,3 +184,24 @@ int main() {{
     }
     assert_eq!(of("uninitialized-device-pointer", &text("", "[2]")).len(), 1);
 }
+
+/// A library leaves the status of what it computes in memory: what was there before is seen by nobody.
+#[test]
+fn memory_for_the_status_of_a_solver_may_hold_anything_before() {
+    let text = |call: &str| {
+        format!(
+            "#include <cusolverDn.h>
+void factor(cusolverDnHandle_t h, int m, float **a, int *info, int n) {{
+    int *d_info;
+    cudaMalloc(&d_info, n * sizeof(int));
+    cudaMemset(d_info, 7, n * sizeof(int));
+    {call}
+    cudaMemcpy(info, d_info, n * sizeof(int), cudaMemcpyDeviceToHost);
+}}
+"
+        )
+    };
+    let told = |call: &str| of("memset-value-truncated", &text(call)).len();
+    assert_eq!(told("cusolverDnSpotrfBatched(h, CUBLAS_FILL_MODE_LOWER, m, a, m, d_info, n);"), 0);
+    assert_eq!(told("use(d_info);"), 1);
+}

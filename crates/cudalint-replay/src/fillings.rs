@@ -43,7 +43,7 @@ pub fn filling(project: &Project, event: &Event, byte: u8) -> Filling {
         || uses.numbers.contains(&i64::from_ne_bytes([byte; 8]))
     {
         Filling::Meant
-    } else if uses.is_overwritten(event.site.span) || uses.is_placeholder() {
+    } else if uses.is_overwritten(event.site.span) || uses.is_placeholder() || uses.is_only_status() {
         Filling::Unseen
     } else {
         Filling::Looked
@@ -69,6 +69,8 @@ struct Uses<'p> {
     reads: bool,
     /// Whether anything is copied between other memory.
     copies: bool,
+    /// Calls in which a library is given the memory for the status of what it computes.
+    statuses: Vec<Span>,
 }
 
 /// What a type is called.
@@ -139,6 +141,7 @@ impl<'p> Uses<'p> {
             numbers: FxHashSet::default(),
             reads: false,
             copies: false,
+            statuses: Vec::new(),
         };
         // Places that are stored in, and uses that look at nothing, are met after what they stand in.
         let (mut stored, mut harmless) = (FxHashSet::default(), FxHashSet::default());
@@ -187,6 +190,12 @@ impl<'p> Uses<'p> {
             Expr::Index { base, .. } if !stored.contains(&id) => self.reads |= self.may_give_element(*base),
             Expr::Deref(base) if !stored.contains(&id) => self.reads |= self.may_give_element(*base),
             Expr::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => [*a, *b].into_iter().for_each(passes),
+            Expr::Call { callee, args }
+                if status_of(reader, *callee, args).is_some_and(|it| reader.variable(it) == Some(memory)) =>
+            {
+                self.statuses.push(node.span);
+                status_of(reader, *callee, args).into_iter().for_each(passes);
+            }
             Expr::Call { callee, args } => match reader.api(*callee) {
                 Some(api) => {
                     for effect in api.effects {
@@ -285,10 +294,27 @@ impl<'p> Uses<'p> {
         bytes(next).is_some_and(|written| bytes(set) == Some(written)) && self.branches.iter().all(sure)
     }
 
+    /// Whether only a library gives the memory values, and all that anybody looks at is the status of what it has computed: any number
+    /// that is no such status does before.
+    fn is_only_status(&self) -> bool {
+        !self.statuses.is_empty() && self.places.iter().all(|(_, harmless)| *harmless)
+    }
+
     /// Whether the function looks at no number of the type, but works with other memory.
     fn is_placeholder(&self) -> bool {
         self.copies && !self.reads && self.places.iter().all(|(_, harmless)| *harmless)
     }
+}
+
+/// The argument in which functions of cuSOLVER and of cuBLAS for many matrices leave whether each could be solved: the last, but for
+/// the number of matrices.
+fn status_of(reader: Reader<'_>, callee: ExprId, args: &[ExprId]) -> Option<ExprId> {
+    let Some(Expr::Name { path, .. }) = reader.module.exprs.get(callee).map(|node| &node.kind) else { return None };
+    let name = path.last()?;
+    let many = name.ends_with("Batched");
+    let is_solver = name.starts_with("cusolverDn") || name.starts_with("cublas") && many;
+    let place = args.len().checked_sub(if many { 2 } else { 1 })?;
+    args.get(place).copied().filter(|_| is_solver)
 }
 
 /// How many bytes a set or a copy writes, as written.
