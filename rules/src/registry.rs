@@ -228,6 +228,8 @@ pub static RECEIPTS: &[(&str, &str)] = &[
     ("implicit-warp-sync", include_str!("../suspicious/implicit-warp-sync.receipt.toml")),
     ("index-overflow", include_str!("../correctness/index-overflow.receipt.toml")),
     ("kernel-argument-type-mismatch", include_str!("../correctness/kernel-argument-type-mismatch.receipt.toml")),
+    ("kernel-name-mismatch", include_str!("../correctness/kernel-name-mismatch.receipt.toml")),
+    ("kernel-params-not-pointers", include_str!("../correctness/kernel-params-not-pointers.receipt.toml")),
     ("launch-bounds-violated", include_str!("../correctness/launch-bounds-violated.receipt.toml")),
     ("launch-exceeds-device-limit", include_str!("../correctness/launch-exceeds-device-limit.receipt.toml")),
     ("local-index-out-of-range", include_str!("../correctness/local-index-out-of-range.receipt.toml")),
@@ -266,4 +268,4 @@ pub static RECEIPTS: &[(&str, &str)] = &[
 
 /// Rules whose examples no GPU run has confirmed yet, sorted by name: they run only when they are asked for.
 #[rustfmt::skip]
-pub static UNPROVEN: &[&str] = &["kernel-name-mismatch", "kernel-params-not-pointers"];
+pub static UNPROVEN: &[&str] = &[];

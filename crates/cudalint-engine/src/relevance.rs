@@ -9,7 +9,7 @@ use crate::others::Others;
 use crate::project::{ProjectInput, Source};
 use crate::rule::default_severity;
 use crate::uncalled::{Users, Uses};
-use crate::unlisted::{COMPILED, unlisted};
+use crate::unlisted::{COMPILED, archive, unlisted};
 use cudalint_findings::{Confidence, Finding, Shows, Witness};
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
@@ -116,7 +116,14 @@ impl<'p> Relevance<'p> {
     fn is_unlisted(&self, id: ModuleId) -> Option<String> {
         let others = self.others.as_ref()?;
         let all = self.unlisted.get_or_init(|| unlisted(self.project, others, &self.reals, self.library));
-        let name = self.project.path(id).rsplit('/').next().unwrap_or("");
-        all.contains(&id).then(|| format!("`{name}`, which no build file lists and no other file names, is built"))
+        let path = self.project.path(id);
+        let name = path.rsplit('/').next().unwrap_or("");
+        if all.contains(&id) {
+            return Some(format!("`{name}`, which no build file lists and no other file names, is built"));
+        }
+        let alone = COMPILED.iter().any(|ending| path.ends_with(ending))
+            && self.project.includes().includers(id.index() as u32).is_empty();
+        let folder = archive(path, others).filter(|_| alone)?;
+        Some(format!("`{name}`, which no build file lists, is in use though it is kept in `{folder}`"))
     }
 }

@@ -60,6 +60,8 @@ struct File<'p> {
     dead: OnceLock<Vec<Dead>>,
     /// Whether it is compiled by itself.
     compiled: bool,
+    /// Whether it is part of another file that is compiled by itself.
+    included: bool,
     /// Whether no other file may use what it keeps for itself.
     alone: bool,
     /// Whether its build makes programs alone.
@@ -98,15 +100,16 @@ impl<'p> Uses<'p> {
             let (module, number) = (project.module(id), id.index() as u32);
             let pastes = |id: ModuleId| project.module(id).macros.iter().any(|defined| defined.body.contains("##"));
             let blindly = |id: ModuleId| project.module(id).macros.iter().any(pastes_blindly);
-            let included = project.includes().reach(number).included.iter().map(|file| ModuleId(*file));
+            let reached = project.includes().reach(number).included.iter().map(|file| ModuleId(*file));
             let includers = project.includes().includers(number).iter().map(|file| ModuleId(*file));
-            let mut includers = includers.filter(|other| is_compiled(project.path(*other)));
+            let mut includers = includers.filter(|other| is_compiled(project.path(*other))).peekable();
+            let included = includers.peek().is_some();
             let compiled = is_compiled(project.path(id));
             let alone = compiled
                 && module.language == Language::Cuda
                 && module.inside.is_none()
                 && project.includes().includers(number).is_empty()
-                && !included.clone().chain([id]).any(pastes);
+                && !reached.clone().chain([id]).any(pastes);
             let [built, of_library] = builds.each_ref().map(|folders| {
                 folders.iter().any(|folder| {
                     let rest = project.path(id).strip_prefix(folder.as_str());
@@ -120,12 +123,13 @@ impl<'p> Uses<'p> {
                 comments: OnceLock::new(),
                 dead: OnceLock::new(),
                 compiled,
+                included,
                 alone,
                 of_program: built && !of_library,
                 built,
                 in_program: !folders(project.path(id)).split('/').any(|folder| folder == "include")
                     && includers.any(|other| folders(project.path(other)) == folders(project.path(id))),
-                pastes: included.chain([id]).any(blindly),
+                pastes: reached.chain([id]).any(blindly),
                 has_main: module.functions.iter().any(is_main),
             }
         };
@@ -237,13 +241,19 @@ impl<'p> Uses<'p> {
         let Some(texts) = ask.others.texts() else { return false };
         let name = file.path.rsplit('/').next().unwrap_or("");
         let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
-        let lists = |text: &Other| text.role == Role::Build && words_at(&text.text, stem).next().is_some();
+        // One by one, or all of their kind.
+        let kind = name.rsplit_once('.').map_or("", |(_, kind)| kind);
+        let all = ["*.", "%."].map(|star| format!("{star}{kind}"));
+        let lists = |text: &Other| {
+            text.role == Role::Build
+                && (words_at(&text.text, stem).next().is_some() || all.iter().any(|all| spells(&text.text, all)))
+        };
         let mangled = format!("{}{}", function.name.len(), &*function.name);
         let own = self.mangled.get_or_init(|| {
             let all = self.files.iter().flat_map(|file| words(file.text));
             all.map(|(_, word)| word).filter(|word| word.starts_with("_Z")).collect()
         });
-        (file.has_main || !file.compiled || texts.iter().any(lists))
+        (file.has_main || !file.compiled || file.included || texts.iter().any(lists))
             && !ask.others.mangled().any(|name| name.contains(&mangled))
             && !own.iter().any(|name| name.contains(&mangled))
     }
@@ -292,7 +302,7 @@ impl<'p> Uses<'p> {
             let (index, at) = (*index, *at);
             let Some(file) = self.files.get(index) else { return false };
             let is_elsewhere = matches!(within, Within::Library(own) if own != index);
-            if file.is_comment(at) || file.instantiates(at) || file.is_dead_at(at, ask.project, index) {
+            if file.is_no_code(at) || file.instantiates(at) || file.is_dead_at(at, ask.project, index) {
                 return true;
             }
             if file.declares(name, at) {
@@ -363,6 +373,12 @@ fn pastes_blindly(defined: &MacroDefinition) -> bool {
 fn pasted(defined: &MacroDefinition) -> Vec<(&str, bool)> {
     let parts = joins(defined).flat_map(|[before, behind]| [(before, true), (behind, false)]);
     parts.filter(|(part, _)| !part.is_empty()).collect()
+}
+
+/// Whether a text has a pattern, and no longer one.
+fn spells(text: &str, pattern: &str) -> bool {
+    let ends = |at: usize| !text[at + pattern.len()..].starts_with(|next: char| next.is_ascii_alphanumeric());
+    text.match_indices(pattern).any(|(at, _)| ends(at))
 }
 
 fn is_compiled(path: &str) -> bool {
@@ -457,12 +473,17 @@ impl<'p> File<'p> {
             self.declares(name, at)
                 || around.peek().is_some() && around.all(|other| own(other) || self.is_uncalled(other, calls))
         };
-        !name.is_empty() && words_at(self.text, name).all(|at| is_own(at) || self.is_comment(at))
+        !name.is_empty() && words_at(self.text, name).all(|at| is_own(at) || self.is_no_code(at))
     }
 
     fn is_comment(&self, at: usize) -> bool {
         let region = Region { language: self.module.language, span: Span::new(0, self.text.len()) };
         holds(self.comments.get_or_init(|| comments(self.text, &region)), at)
+    }
+
+    /// Whether a place is in a comment, or in a branch of `#if` that is not the program.
+    fn is_no_code(&self, at: usize) -> bool {
+        self.is_comment(at) || self.module.passed_over.iter().any(|span| span.range().contains(&at))
     }
 
     /// Whether a class of a name is declared at a place.

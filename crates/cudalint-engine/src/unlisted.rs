@@ -186,6 +186,34 @@ fn file_names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The folder of a file that its project keeps for reference, by the folder's name, where no build file and no script names the file or
+/// takes all of its kind.
+pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str> {
+    const NAMES: [&str; 12] = [
+        "archive",
+        "archived",
+        "archives",
+        "attic",
+        "backup",
+        "backups",
+        "deprecated",
+        "legacy",
+        "obsolete",
+        "old",
+        "trash",
+        "unused",
+    ];
+    let (folders, name) = path.rsplit_once('/')?;
+    let folder = folders.split('/').find(|folder| NAMES.contains(&&*folder.to_ascii_lowercase()))?;
+    let (stem, kind) = name.rsplit_once('.')?;
+    let takes = |text: &Other| {
+        matches!(text.role, Role::Build | Role::Script)
+            && (words_at(&text.text, stem).next().is_some()
+                || ["*.", "%."].iter().any(|star| text.text.contains(&format!("{star}{kind}"))))
+    };
+    others.texts().is_some_and(|texts| !texts.iter().any(takes)).then_some(folder)
+}
+
 /// Words of build files that stand for many files.
 #[derive(Default)]
 struct Patterns<'t> {

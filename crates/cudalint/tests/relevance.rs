@@ -200,7 +200,11 @@ fn kernels_that_nobody_launches() {
     let told = |main: &str| at_lines(&text(main), "shared-memory-race", "a.cu");
     let both = told("old<<<1, 64>>>(d);");
     assert!(both.len() == 2 && both.iter().all(|it| it.ends_with("definite")), "{both:?}");
-    for main in ["", "// old<<<1, 64>>>(d);", "if (0) old<<<1, 64>>>(d);"] {
+    let passed_over = [
+        "#if 0\n    old<<<1, 64>>>(d);\n#endif",
+        "#if 1\n    recent<<<1, 64>>>(d);\n#else\n    old<<<1, 64>>>(d);\n#endif",
+    ];
+    for main in ["", "// old<<<1, 64>>>(d);", "if (0) old<<<1, 64>>>(d);"].into_iter().chain(passed_over) {
         let told = told(main);
         let old: Vec<&String> = told.iter().filter(|it| it.starts_with("4 ") || it.starts_with("3 ")).collect();
         assert!(old.iter().all(|it| it.ends_with("possible")), "{main}: {told:?}");
@@ -209,6 +213,46 @@ fn kernels_that_nobody_launches() {
     // The driver is asked for it by its name.
     let named = told("cuModuleGetFunction(&f, module, \"_Z3oldPi\");");
     assert!(named.iter().filter(|it| !it.ends_with("possible")).count() == 2, "{named:?}");
+}
+
+#[test]
+fn kernels_of_a_build_that_takes_all_files() {
+    let kernels = "__global__ void step(int *out) {\n    __shared__ int s[64];\n    s[threadIdx.x] = threadIdx.x;\n    \
+                   out[threadIdx.x] = s[63 - threadIdx.x];\n}\nvoid run(int *d, int n) { step<<<1, 64>>>(d); }\n";
+    let told = |build: &str, call: &str| {
+        let main = format!("#include \"all.h\"\nint main() {{ int *d; cudaMalloc(&d, 256); {call} return 0; }}\n");
+        // What the header declares is another one.
+        let header = "void run(int *d, double n, double m);\n";
+        let files = [
+            ("cudalint.toml", ""),
+            ("CMakeLists.txt", build),
+            ("run.h", header),
+            ("run.cu", kernels),
+            ("main.cu", &main),
+        ];
+        let args = ["--select", "shared-memory-race", "--min-confidence", "possible", "--output-format", "json", "."];
+        let report: serde_json::Value = serde_json::from_str(&Sandbox::new(&files).run(&args).stdout).unwrap();
+        let all = report["findings"].as_array().unwrap().clone();
+        all.iter().map(|finding| finding["confidence"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let all = "file(GLOB SOURCES \"*.cu\")\ncuda_add_executable(app ${SOURCES})\n";
+    assert_eq!(told(all, "/* run(d, 1); */"), ["possible"]);
+    assert_eq!(told(all, "run(d, 1);"), ["definite"]);
+    assert_eq!(told("file(GLOB SOURCES \"*.cu\")\nadd_library(app ${SOURCES})\n", "/* run(d, 1); */"), ["definite"]);
+}
+
+#[test]
+fn files_that_are_kept_for_reference() {
+    let was = format!("{}int main() {{ void *p; was(&p); return 0; }}\n", dropping("was"));
+    let told = |path: &str, build: &str| {
+        let mut all = told(&project(("Makefile", build), &[(path, &was)]));
+        all.retain(|name| name.starts_with("was"));
+        all
+    };
+    let others = "app: main.cu a.cu b.cu c.cu d.cu\n\tnvcc $^ -o $@\n";
+    assert_eq!(told("legacy/was.cu", others), ["was?"]);
+    assert_eq!(told("tools/was.cu", others), ["was"]);
+    assert_eq!(told("legacy/was.cu", &format!("{others}before: legacy/was.cu\n\tnvcc $^ -o $@\n")), ["was"]);
 }
 
 #[test]
