@@ -7,7 +7,7 @@
 use cudalint_engine::Engine;
 use cudalint_findings::Confidence;
 
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("barriers", include_str!("unlaunched/barriers.cu")),
     ("global", include_str!("unlaunched/global.cu")),
     ("graphs", include_str!("unlaunched/graphs.cu")),
@@ -15,6 +15,7 @@ const FILES: [(&str, &str); 7] = [
     ("provers", include_str!("unlaunched/provers.cu")),
     ("shared", include_str!("unlaunched/shared.cu")),
     ("warps", include_str!("unlaunched/warps.cu")),
+    ("written", include_str!("unlaunched/written.cu")),
 ];
 
 /// What is told of a kernel, *possible* findings apart: rule, line, message.

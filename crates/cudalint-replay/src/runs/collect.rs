@@ -1,5 +1,6 @@
 //! Launches of the whole project by the kernels that they launch.
 
+use super::written::{self, Block};
 use crate::facts::{Event, EventKind, Facts, LaunchFact};
 use cudalint_kernel::python::Specialization;
 use cudalint_program::Project;
@@ -15,6 +16,8 @@ pub struct ModuleLaunches<'a> {
     pub(super) unseen: Vec<&'a Event>,
     /// Kernels in Python with the types that they are made for, where no launch says so.
     pub(super) python: Vec<(FunctionId, Arc<Specialization>)>,
+    /// What is written of the blocks of kernels that no launch was met of.
+    pub(super) written: Vec<(FunctionId, Block)>,
 }
 
 /// A launch that was met.
@@ -35,7 +38,7 @@ pub fn collect<'a>(project: &Project, facts: &'a [Facts]) -> Vec<ModuleLaunches<
                 .map(|(index, _)| (FunctionId(index as u32), Vec::new()))
                 .collect();
             let python = facts.get(id.index()).map(|facts| facts.python_kernels.clone()).unwrap_or_default();
-            ModuleLaunches { kernels, unseen: Vec::new(), python }
+            ModuleLaunches { kernels, unseen: Vec::new(), python, written: Vec::new() }
         })
         .collect();
     // A function of Python is a kernel once something has made one of it.
@@ -61,6 +64,15 @@ pub fn collect<'a>(project: &Project, facts: &'a [Facts]) -> Vec<ModuleLaunches<
                     }
                 }
             }
+        }
+    }
+    let unmet = project.modules().zip(&all).flat_map(|(id, home)| {
+        let kernels = home.kernels.iter().filter(|(_, seen)| seen.is_empty());
+        kernels.map(move |(kernel, _)| (id, *kernel))
+    });
+    for ((module, kernel), block) in written::blocks(project, &unmet.collect()) {
+        if let Some(home) = all.get_mut(module.index()) {
+            home.written.push((kernel, block));
         }
     }
     all

@@ -122,7 +122,8 @@ fn run<'p>(project: &'p Project, id: ModuleId, launches: &ModuleLaunches<'_>) ->
         }
     }
     for (kernel, seen) in &launches.kernels {
-        module.with_guess(*kernel, seen);
+        let written = launches.written.iter().find(|(id, _)| id == kernel).map(|(_, block)| *block);
+        module.with_guess(*kernel, seen, written);
     }
     for (kernel, _) in &launches.kernels {
         module.with_open_numbers(*kernel);

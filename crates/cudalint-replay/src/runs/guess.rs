@@ -1,12 +1,15 @@
 //! Configurations for kernels whose launch, or whose block, is not in sight: taken from what the kernel says of itself.
 
 use super::report::{Access, AccessKind, Event, EventKind, ObjectKind, RaceScope, RaceValues};
+use super::written::Block;
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::readings::deciding::Given;
 use cudalint_kernel::{Argument, Buffer, Code, Contents, LaunchInput, readings};
 
 /// Most threads of a block.
 const MAX_THREADS: i64 = 1024;
+/// Threads of a warp: kernels are hardly made for fewer.
+const WARP: u32 = 32;
 
 /// Blocks that a kernel is probably meant for.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +26,8 @@ pub(super) struct Guess {
     launched: bool,
     /// Along which axes the kernel tells threads apart.
     axes: [bool; 3],
+    /// What is written of the block.
+    written: Block,
 }
 
 /// What else an execution with a guessed block rests on.
@@ -42,7 +47,7 @@ impl Guess {
     /// The block of a launch in sight.
     pub fn of_launch(code: &Code, block: [u32; 3]) -> Self {
         let axes = readings::block::thread_axes(code);
-        Self { block, other: None, small: block, stated: false, launched: true, axes }
+        Self { block, other: None, small: block, stated: false, launched: true, axes, written: block.map(Some) }
     }
 
     /// Whether the kernel states the block, or a launch in sight has it.
@@ -56,9 +61,12 @@ impl Guess {
         Self { block: turn(self.block), other: self.other.map(turn), small: turn(self.small), ..self }
     }
 
-    /// As many threads in one row.
+    /// As many threads in one row, if nothing that is written speaks against it.
     pub fn in_one_row(&self) -> Self {
         let [x, y, _] = self.block;
+        if !agrees(&self.written, [x.saturating_mul(y), 1, 1]) {
+            return self.clone();
+        }
         let other = self.other.map(|_| [64, 1, 1]);
         Self {
             block: [x.saturating_mul(y), 1, 1],
@@ -67,6 +75,30 @@ impl Guess {
             axes: [true, false, false],
             ..self.clone()
         }
+    }
+
+    /// With half of the threads along the last axis of which nothing is written: for kernels that leave their shared arrays with more.
+    pub fn narrower(&self) -> Option<Self> {
+        let free = |axis: &usize| self.written[*axis].is_none() && self.block[*axis] > 1;
+        let axis = [1, 0].into_iter().find(free).filter(|_| !self.is_given() && self.block[2] == 1)?;
+        let (mut block, mut small) = (self.block, self.small);
+        block[axis] /= 2;
+        small[axis] = small[axis].min(block[axis]);
+        (block.iter().product::<u32>() >= WARP).then(|| Self { block, other: None, small, ..self.clone() })
+    }
+
+    /// With what is written of the block in place of what was guessed; `None` where that is more threads than a block can have.
+    fn with_written(self, written: Block) -> Option<Self> {
+        let put = |block: [u32; 3]| {
+            let block = [0, 1, 2].map(|axis| written[axis].unwrap_or(block[axis]));
+            let threads = block.iter().try_fold(1_u32, |all, axis| all.checked_mul(*axis));
+            threads.is_some_and(|threads| (1..=MAX_THREADS as u32).contains(&threads)).then_some(block)
+        };
+        let other = self.other.and_then(put);
+        let block = put(self.block).or(other)?;
+        let stated = self.stated && block == self.block;
+        let small = put(self.small).unwrap_or(block);
+        Some(Self { block, other: other.filter(|other| *other != block), small, stated, written, ..self })
     }
 
     /// The assumption that it is; nothing where that is a fact.
@@ -126,8 +158,14 @@ const fn is_atomic(access: &Access) -> bool {
     matches!(access.kind, AccessKind::Atomic)
 }
 
-/// The block for a kernel: from `__launch_bounds__`, from the sizes of its shared arrays, or a common one.
-pub(super) fn guess(code: &Code) -> Option<Guess> {
+/// Whether a block is as it is written.
+fn agrees(written: &Block, block: [u32; 3]) -> bool {
+    written.iter().zip(block).all(|(written, extent)| written.is_none_or(|written| written == extent))
+}
+
+/// The block for a kernel: what launches say of it, and the rest from `__launch_bounds__`, from the sizes of its shared arrays, or a
+/// common one.
+pub(super) fn guess(code: &Code, written: Block) -> Option<Guess> {
     let axes = readings::block::thread_axes(code);
     let of = |dimensions: usize| {
         let small = [[32, 1, 1], [8, 4, 1], [4, 4, 2]][dimensions - 1];
@@ -141,15 +179,25 @@ pub(super) fn guess(code: &Code) -> Option<Guess> {
                 (block, Some(other))
             }
         };
-        Some(Guess { block, other, small, stated: bound.is_some() && dimensions == 1, launched: false, axes })
+        Some(Guess {
+            block,
+            other,
+            small,
+            stated: bound.is_some() && dimensions == 1,
+            launched: false,
+            axes,
+            written: [None; 3],
+        })
     };
-    match readings::block::axes(code) {
-        [_, _, true] => of(3),
+    let flat = |axis: usize| written[axis] == Some(1);
+    let guess = match readings::block::axes(code) {
+        [_, _, true] if !flat(2) => of(3),
         // Threads that a kernel does not tell apart along x would all do the same: it has one there.
-        [false, true, false] => of(1).map(Guess::with_one_column),
-        [_, true, false] => of(2),
+        [false, true, _] if !flat(1) && (written[0].is_none() || flat(0)) => of(1).map(Guess::with_one_column),
+        [_, true, _] if !flat(1) => of(2),
         _ => of(1),
-    }
+    };
+    guess?.with_written(written)
 }
 
 /// The block that shared arrays are made for: of one dimension a power of two, of two dimensions a square tile, each

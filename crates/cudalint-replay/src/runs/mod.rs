@@ -20,10 +20,13 @@ mod guess;
 mod numbers;
 mod origin;
 mod repetitions;
+mod shows;
 mod solve;
 mod summaries;
+mod switched_off;
 mod uniform;
 mod unlaunched;
+mod written;
 
 pub use accounts::{AccessAccount, Blindness, KernelAccount, LaunchAccount};
 pub use collect::{ModuleLaunches, collect};

@@ -4,9 +4,10 @@
 use super::binding::Binding;
 use super::collect::Seen;
 use super::execute::{Module, Outcome, functions_of, name_of};
-use super::guess::{Guess, Rest, bare_launch, guess, with_values};
-use super::repetitions::{Key, key};
+use super::guess::{Guess, Rest, bare_launch, guess};
+use super::shows::{OPERATIONS_OF_LONE_THREADS, Subject, fits, keys, leaves_shared, repeats_rows, shown};
 use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
+use super::written::Block;
 use super::{Basis, KernelRun, report};
 use crate::facts::LaunchSpelling;
 use crate::quantity::assume;
@@ -15,28 +16,21 @@ use cudalint_kernel::python::Specialization;
 use cudalint_kernel::readings::block::block_axes;
 use cudalint_kernel::readings::deciding::{self, Given};
 use cudalint_kernel::readings::locks;
-use cudalint_kernel::{Argument, Budget, Code, Contents, LaunchInput};
+use cudalint_kernel::{Argument, Code, LaunchInput};
 use cudalint_program::Scope;
 use cudalint_program::ir::{Dialect, Function, FunctionId, Type, TypeId, Variable};
 use cudalint_program::types::{self, Ty, TypeEnv};
-use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use typed_index_collections::TiVec;
 
-/// Lane-operations for a kernel of which only the block is guessed and whose threads do not work together: what is
-/// believed of such an execution is about shared memory and barriers, and next to nothing else.
-const OPERATIONS_OF_LONE_THREADS: u64 = 30_000;
-/// A number that is chosen: more than all threads of the blocks that are tried.
-const SIZE: i64 = 2048;
-/// Lane-operations for the least numbers with which something shows.
-const OPERATIONS_FOR_WORDS: u64 = 1_000_000;
-/// Blocks along an axis, where several are tried, and how many of all are executed.
+/// Blocks along an axis, where several are tried.
 const BLOCKS: u32 = 4;
-const SEEN_BLOCKS: u32 = 3;
+/// How often a block is halved with which the kernel leaves its shared arrays.
+const NARROWER: usize = 2;
 
 impl Module<'_> {
     /// A kernel that nothing else could be executed for.
-    pub(super) fn with_guess(&mut self, kernel: FunctionId, seen: &[Seen<'_>]) {
+    pub(super) fn with_guess(&mut self, kernel: FunctionId, seen: &[Seen<'_>], written: Option<Block>) {
         self.counts.unlaunched += u64::from(seen.is_empty());
         if self.runs.contains_key(&kernel) || self.operations_left == 0 {
             return;
@@ -51,7 +45,9 @@ impl Module<'_> {
         if env.python.is_none() && function.python.is_some() {
             return;
         }
-        let Some(mut run) = self.guessed(kernel, function, &env, first, None) else { return };
+        let written = written.or_else(|| seen.iter().map(said).max_by_key(|block| block.iter().flatten().count()));
+        let written = written.unwrap_or_default();
+        let Some(mut run) = self.guessed(kernel, function, &env, (first, written), None) else { return };
         self.counts.unlaunched_executed += u64::from(seen.is_empty());
         for one in seen {
             self.note(one.event.site, Outcome::Guessed);
@@ -59,7 +55,7 @@ impl Module<'_> {
         let mut made_for = env;
         if run.report.events.is_empty()
             && let Some((typed, types)) = self.with_element_types(function, &made_for)
-            && let Some(other) = self.guessed(kernel, function, &typed, first, Some(&types))
+            && let Some(other) = self.guessed(kernel, function, &typed, (first, written), Some(&types))
             && !other.report.events.is_empty()
         {
             (made_for, run) = (typed, other);
@@ -97,7 +93,7 @@ impl Module<'_> {
         kernel: FunctionId,
         function: &Function,
         made_for: &Binding,
-        first: Option<&Seen<'_>>,
+        (first, written): (Option<&Seen<'_>>, Block),
         types: Option<&str>,
     ) -> Option<KernelRun> {
         let code = self.code(kernel, made_for)?;
@@ -105,38 +101,67 @@ impl Module<'_> {
         if types.is_some() && !code.objects.iter().all(sized) {
             return None;
         }
-        let mut guess = guess(&code)?;
-        let pointers = self.named(&code, deciding::pointers(&code));
-        let (mut launch, buffers) = bare_launch(&code, guess.block, &pointers)?;
+        let mut guess = guess(&code, written)?;
+        let subject = (kernel, function, made_for);
+        let (mut run, mut stays) = self.with_block(subject, &code, &guess, first, types)?;
+        // With a block of its own a kernel stays within its shared arrays.
+        for _ in 0..NARROWER {
+            if stays {
+                break;
+            }
+            let Some(narrower) = guess.narrower() else { break };
+            guess = narrower;
+            let (other, fits) = self.with_block(subject, &code, &guess, first, types)?;
+            if fits {
+                (run, stays) = (other, fits);
+            }
+        }
+        Some(run)
+    }
+
+    /// The same with one block, and whether the kernel stays within its shared arrays with it.
+    fn with_block(
+        &mut self,
+        (kernel, function, made_for): (FunctionId, &Function, &Binding),
+        code: &Arc<Code>,
+        guess: &Guess,
+        first: Option<&Seen<'_>>,
+        types: Option<&str>,
+    ) -> Option<(KernelRun, bool)> {
+        let mut guess = guess.clone();
+        let pointers = self.named(code, deciding::pointers(code));
+        let (mut launch, buffers) = bare_launch(code, guess.block, &pointers)?;
         let most = if code.is_cooperative() { u64::MAX } else { OPERATIONS_OF_LONE_THREADS };
-        let mut report = self.spend(&code, &launch, most);
+        let mut report = self.spend(code, &launch, most);
         if repeats_rows(&report.events) {
             guess = guess.in_one_row();
             launch.block = guess.block;
-            report = self.spend(&code, &launch, most);
+            report = self.spend(code, &launch, most);
         }
         let events = std::mem::take(&mut report.events);
-        let fits = fits(&guess, &events);
-        let shown = self.confirmed(&code, &guess, &launch, Rest::Nothing, events);
+        let mut stays = fits(&guess, &events);
+        let shown = self.confirmed(code, &guess, &launch, Rest::Nothing, events);
         let (doubtful, sure): (Vec<_>, Vec<_>) = shown.into_iter().partition(|event| event.doubt.is_some());
         report.events = sure;
         let mut text = guess.text(launch.grid);
         let mut bindings = Vec::new();
         // What is not known of types is not known of what they make of shared memory.
         let settled = function.template_params.iter().all(|param| made_for.env.get(&param.name).is_some_and(is_bound));
-        if report.events.is_empty() && settled && fits {
-            let numbers = self.named(&code, deciding::deciding(&code));
-            let subject = Subject { code: &code, guess: &guess, numbers: &numbers };
+        if report.events.is_empty() && settled && stays {
+            let numbers = self.named(code, deciding::deciding(code));
+            let subject = Subject { code, guess: &guess, numbers: &numbers };
             if let Some(found) = self.with_numbers(&subject, &launch, Rest::Numbers) {
                 (text, report.events, bindings, launch) = (found.text, found.events, found.bindings, found.launch);
-            } else if let Some((said, shown)) = self.guessed_with_answer(&code, &guess, &launch, &report.coverage.open)
+            } else if let Some((said, shown, fits)) =
+                self.guessed_with_answer(code, &guess, &launch, &report.coverage.open)
             {
+                stays = fits;
                 text = format!("{text} so that {said}");
                 report.events = shown;
             } else {
-                let mut axes = block_axes(&code);
+                let mut axes = block_axes(code);
                 // Who takes a lock is not alone.
-                axes[0] |= locks::are_taken(&code);
+                axes[0] |= locks::are_taken(code);
                 let grid = axes.map(|read| if read { BLOCKS } else { 1 });
                 let of_grid = LaunchInput { grid, ..launch.clone() };
                 if grid != [1, 1, 1]
@@ -155,12 +180,12 @@ impl Module<'_> {
         if let Some(types) = types {
             text = format!("{text} and {types}");
         }
-        Some(KernelRun {
+        let run = KernelRun {
             kernel: (self.id, kernel),
             name: name_of(function, &made_for.env),
             launch: first.map(|seen| seen.event.site),
             basis: Basis::GuessedBlock,
-            functions: functions_of(&code),
+            functions: functions_of(code),
             spelling: first.map_or_else(|| spelling(made_for.python.as_deref()), |seen| seen.fact.spelling),
             grid: launch.grid.map(|blocks| blocks.max(1)),
             grid_known: false,
@@ -176,7 +201,8 @@ impl Module<'_> {
             input: launch,
             report,
             unguarded: Vec::new(),
-        })
+        };
+        Some((run, stays))
     }
 
     /// Executes a kernel of which a launch is in sight, but not all the numbers that decide what its threads do, with numbers
@@ -237,167 +263,6 @@ impl Module<'_> {
         given.into_iter().filter_map(|given| Some((given, name(&given).filter(|name| !name.is_empty())?))).collect()
     }
 
-    /// The events that mean something and show with the other blocks that the kernel may be meant for, too.
-    fn confirmed(
-        &mut self,
-        code: &Code,
-        guess: &Guess,
-        launch: &LaunchInput,
-        rest: Rest,
-        mut events: Vec<report::Event>,
-    ) -> Vec<report::Event> {
-        if !fits(guess, &events) {
-            return Vec::new();
-        }
-        events.retain(|event| guess.admits(event, rest));
-        let others = guess.other.map(|other| (other, false)).into_iter().chain([(guess.small, true)]);
-        for (block, global_alone) in others {
-            let concerned = |event: &report::Event| !global_alone || is_race_in_global_memory(event);
-            if block != launch.block && events.iter().any(concerned) {
-                let seen = self.tried(code, &LaunchInput { block, ..launch.clone() }, rest).map(|report| report.events);
-                let seen = keys(&seen.unwrap_or_default());
-                events.retain(|event| !concerned(event) || seen.contains(&shown(event)));
-            }
-        }
-        events
-    }
-
-    /// One more execution of a kernel that something was found in.
-    fn tried(&mut self, code: &Code, launch: &LaunchInput, rest: Rest) -> Option<report::ExecutionReport> {
-        self.once_more(|budget| {
-            let blocks = if rest == Rest::Blocks { SEEN_BLOCKS } else { 1 };
-            let most = if code.is_cooperative() { u64::MAX } else { OPERATIONS_OF_LONE_THREADS };
-            let lane_operations = budget.lane_operations.min(most);
-            cudalint_kernel::execute(code, launch, &Budget { blocks, lane_operations, ..*budget })
-        })
-    }
-
-    /// What shows where numbers that decide what threads do are chosen.
-    fn with_numbers(&mut self, subject: &Subject<'_>, launch: &LaunchInput, rest: Rest) -> Option<Found> {
-        let Subject { code, guess, numbers } = *subject;
-        if numbers.is_empty() && rest == Rest::Numbers {
-            return None;
-        }
-        // Of a size and of others that are all different: what shows with both does not hang on how they are related.
-        let mut size = SIZE;
-        let mut alike = vec![Some(size); numbers.len()];
-        let mut apart: Vec<_> = (0..).zip(numbers).map(|(number, _)| Some(size + 63 + 101 * number)).collect();
-        let given = |values: &[Option<i64>]| with_values(launch, numbers, values);
-        let mut events = self.tried(code, &given(&alike), rest)?.events;
-        if !numbers.is_empty() && events.iter().any(leaves_shared) {
-            // As many as the block has threads fill shared arrays that are made for it.
-            size = launch.block.iter().map(|threads| i64::from(*threads)).product();
-            alike = vec![Some(size); numbers.len()];
-            apart = (1..).zip(numbers).map(|(number, _)| Some((size - number).max(2))).collect();
-            events = self.tried(code, &given(&alike), rest)?.events;
-        }
-        if rest == Rest::Numbers && repeats_rows(&events) {
-            return None;
-        }
-        let mut events = self.confirmed(code, guess, &given(&alike), rest, events);
-        if !events.is_empty() && !numbers.is_empty() {
-            let seen = keys(&self.tried(code, &given(&apart), rest)?.events);
-            events.retain(|event| seen.contains(&shown(event)));
-        }
-        if events.is_empty() {
-            return None;
-        }
-        // What was found is worth its words, whatever is left for other kernels.
-        let left = std::mem::replace(&mut self.operations_left, OPERATIONS_FOR_WORDS);
-        let wanted = keys(&events);
-        let least =
-            self.least(&wanted, alike.clone(), |this, values| Some(this.tried(code, &given(values), rest)?.events));
-        self.operations_left = left;
-        if least.contains(&Some(size)) {
-            // It is not known why smaller ones do not do: the words would say too much.
-            return None;
-        }
-        let mut words = vec![guess.text(launch.grid)];
-        let mut bindings = Vec::new();
-        for ((_, name), value) in numbers.iter().zip(&least) {
-            let Some(value) = value else { continue };
-            if *value > 0 {
-                words.push(format!("`{name}` is at least {value}"));
-            }
-            bindings.push((name.clone(), size));
-        }
-        words.retain(|word| !word.is_empty());
-        if words.is_empty() {
-            words.extend(bindings.first().map(|(name, _)| format!("`{name}` is not negative")));
-        }
-        let launch = given(&alike);
-        (!words.is_empty()).then(|| Found { text: words.join(" and "), events, bindings, launch })
-    }
-
-    /// What shows with zeros in all memory of which nobody knows what is in it. Of two accesses at places that hang on data nothing is said.
-    fn with_zeros_and_numbers(
-        &mut self,
-        subject: &Subject<'_>,
-        launch: &LaunchInput,
-        buffers: &[super::RunBuffer],
-        seen: &report::Coverage,
-    ) -> Option<Found> {
-        if seen.unplaced.is_empty() || buffers.is_empty() || !subject.code.has_shared_memory() {
-            return None;
-        }
-        let mut launch = launch.clone();
-        launch.buffers.iter_mut().for_each(|buffer| buffer.contents = Contents::Filled(0));
-        let mut found = self.with_numbers(subject, &launch, Rest::Zeros)?;
-        found.events.retain(|event| match &event.kind {
-            report::EventKind::Race { first, second, .. } => {
-                ![first, second].iter().all(|access| seen.unplaced.contains(&access.site))
-            }
-            _ => false,
-        });
-        let holds = match buffers {
-            [one] => format!("`{}` holds zeros", one.parameter),
-            _ => "the memory that it is given holds zeros".to_owned(),
-        };
-        found.text = format!("{} and {holds}", found.text);
-        (!found.events.is_empty()).then_some(found)
-    }
-
-    /// The least numbers with which all of these events show, found one after the other; of a number that makes no difference
-    /// nothing.
-    fn least(
-        &mut self,
-        wanted: &FxHashSet<Shown>,
-        mut values: Vec<Option<i64>>,
-        mut execute: impl FnMut(&mut Self, &[Option<i64>]) -> Option<Vec<report::Event>>,
-    ) -> Vec<Option<i64>> {
-        let mut shows = |this: &mut Self, values: &[Option<i64>]| {
-            execute(this, values).is_some_and(|events| wanted.is_subset(&keys(&events)))
-        };
-        for number in 0..values.len() {
-            let mut with = |this: &mut Self, value: Option<i64>| {
-                let mut tried = values.clone();
-                tried[number] = value;
-                shows(this, &tried)
-            };
-            if with(self, None) {
-                values[number] = None;
-                continue;
-            }
-            // Small ones first: they cost the least, and long loops are not followed to their ends.
-            let most = values[number].unwrap_or_default();
-            let (mut low, mut high) = (0, 0);
-            while high < most && !with(self, Some(high)) {
-                low = high + 1;
-                high = (2 * high + 1).min(most);
-            }
-            while low < high {
-                let middle = i64::midpoint(low, high);
-                if with(self, Some(middle)) {
-                    high = middle;
-                } else {
-                    low = middle + 1;
-                }
-            }
-            values[number] = Some(high);
-        }
-        values
-    }
-
     /// As the same execution with an answer to a condition that is uniform over the block, which is what an argument would
     /// be: the first answer that shows something, and what it shows.
     fn guessed_with_answer(
@@ -406,14 +271,15 @@ impl Module<'_> {
         guess: &Guess,
         launch: &LaunchInput,
         open: &[report::OpenCondition],
-    ) -> Option<(String, Vec<report::Event>)> {
+    ) -> Option<(String, Vec<report::Event>, bool)> {
         if !code.has_shared_memory() {
             return None;
         }
         let of_threads = |open: &&report::OpenCondition| open.kind == report::OpenKind::OfThreads;
         let of_block = open.iter().filter(|open| !of_threads(open)).take(MAX_ANSWERS);
         for condition in of_block.chain(open.iter().filter(of_threads).take(MAX_ANSWERS)) {
-            let admits = |event: &report::Event| guess.admits(event, Rest::Nothing) && is_race_in_shared_memory(event);
+            let told = |event: &report::Event| guess.admits(event, Rest::Nothing) && is_race_in_shared_memory(event);
+            let admits = |event: &report::Event| told(event) || leaves_shared(event);
             let found = self.behind(code, launch, *condition, open, admits);
             let Some((conditions, text, mut report)) = found else { continue };
             if repeats_rows(&report.events) {
@@ -427,31 +293,26 @@ impl Module<'_> {
                 let seen = keys(&self.once_more_assuming(code, &launch, &conditions)?.events);
                 report.events.retain(|event| seen.contains(&shown(event)));
             }
+            let stays = fits(guess, &report.events);
+            report.events.retain(told);
             if !report.events.is_empty() {
-                return Some((text, report.events));
+                // Rounds of a loop lead anywhere, and say nothing of the block.
+                if !stays && conditions.iter().all(|condition| condition.kind != report::OpenKind::Rounds) {
+                    report.events.clear();
+                }
+                return Some((text, report.events, stays));
             }
         }
         None
     }
 }
 
-/// A kernel that nobody launches, while blocks and numbers are tried.
-#[derive(Clone, Copy)]
-struct Subject<'a> {
-    code: &'a Code,
-    guess: &'a Guess,
-    /// Those that decide what threads do.
-    numbers: &'a [(Given, String)],
-}
-
-/// What shows with chosen numbers.
-struct Found {
-    /// The assumption: the block, and the least numbers.
-    text: String,
-    events: Vec<report::Event>,
-    /// The numbers that the events show with.
-    bindings: Vec<(String, i64)>,
-    launch: LaunchInput,
+/// What a launch that was met says of its block without any assumption.
+fn said(seen: &Seen<'_>) -> Block {
+    seen.fact.block.axes.each_ref().map(|axis| {
+        let known = axis.quantity.known().filter(|_| axis.assumptions.is_none());
+        known.and_then(|extent| u32::try_from(extent).ok())
+    })
 }
 
 /// How a kernel of this make is launched.
@@ -463,21 +324,6 @@ fn spelling(made: Option<&Specialization>) -> LaunchSpelling {
     }
 }
 
-/// Whether one statement stores the same element in each row of the block: the kernel makes no difference between them, and is
-/// most likely meant for blocks of one row.
-fn repeats_rows(events: &[report::Event]) -> bool {
-    events.iter().any(|event| {
-        let report::EventKind::Race { first, second, scope, .. } = &event.kind else { return false };
-        let (a, b) = (first.thread.thread, second.thread.thread);
-        let both_store = first.kind.writes() && second.kind.writes();
-        *scope != report::RaceScope::Grid
-            && both_store
-            && first.site == second.site
-            && a[0] == b[0]
-            && (a[1] != b[1] || a[2] != b[2])
-    })
-}
-
 /// Whether a launch leaves a number open.
 fn is_open(input: &LaunchInput, given: &Given) -> bool {
     match (input.arguments.get(given.parameter), given.member) {
@@ -485,40 +331,6 @@ fn is_open(input: &LaunchInput, given: &Given) -> bool {
         (Some(Argument::Record(fields)), Some((offset, _))) => !fields.iter().any(|(at, _)| *at == u64::from(offset)),
         _ => false,
     }
-}
-
-/// Whether a kernel may be made for a block: it stays within its shared arrays there.
-fn fits(guess: &Guess, events: &[report::Event]) -> bool {
-    guess.is_given() || !events.iter().any(leaves_shared)
-}
-
-/// Whether an event is an access beyond an array in shared memory.
-const fn leaves_shared(event: &report::Event) -> bool {
-    matches!(&event.kind, report::EventKind::OutOfBounds { object, .. } if is_shared(object))
-}
-
-const fn is_shared(object: &report::Object) -> bool {
-    matches!(object.kind, report::ObjectKind::Shared | report::ObjectKind::DynamicShared)
-}
-
-/// Whether an event is a race in memory that all blocks see.
-const fn is_race_in_global_memory(event: &report::Event) -> bool {
-    matches!(
-        &event.kind,
-        report::EventKind::Race { object, .. }
-            if matches!(object.kind, report::ObjectKind::Buffer(_) | report::ObjectKind::Device)
-    )
-}
-
-/// What makes two events alike here: what is sure is never the same as what is in doubt.
-type Shown = (Key, bool);
-
-fn shown(event: &report::Event) -> Shown {
-    (key(event), event.doubt.is_some())
-}
-
-fn keys(events: &[report::Event]) -> FxHashSet<Shown> {
-    events.iter().map(shown).collect()
 }
 
 /// A type as written, without `const` and the like.
