@@ -1,6 +1,7 @@
 //! Launches of the whole project by the kernels that they launch.
 
-use super::written::{self, Block};
+use super::guess::Block;
+use super::written;
 use crate::facts::{Event, EventKind, Facts, LaunchFact};
 use cudalint_kernel::python::Specialization;
 use cudalint_program::Project;

@@ -1,7 +1,6 @@
 //! Configurations for kernels whose launch, or whose block, is not in sight: taken from what the kernel says of itself.
 
 use super::report::{Access, AccessKind, Event, EventKind, ObjectKind, RaceScope, RaceValues};
-use super::written::Block;
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::readings::deciding::Given;
 use cudalint_kernel::{Argument, Buffer, Code, Contents, LaunchInput, readings};
@@ -10,6 +9,9 @@ use cudalint_kernel::{Argument, Buffer, Code, Contents, LaunchInput, readings};
 const MAX_THREADS: i64 = 1024;
 /// Threads of a warp: kernels are hardly made for fewer.
 const WARP: u32 = 32;
+
+/// Extents of a block along x, y, z, where they are written as constants.
+pub(super) type Block = [Option<u32>; 3];
 
 /// Blocks that a kernel is probably meant for.
 #[derive(Clone, Debug, PartialEq)]

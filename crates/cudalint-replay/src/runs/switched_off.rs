@@ -1,7 +1,7 @@
 //! Launches in branches of `#if` that are not the program. Nothing of these is lowered: they are read from the text, as far as that is
 //! plain.
 
-use super::written::Block;
+use super::guess::Block;
 use cudalint_program::ir::Module;
 
 /// How many names, one standing for another, are followed.

@@ -4,10 +4,9 @@
 use super::binding::Binding;
 use super::collect::Seen;
 use super::execute::{Module, Outcome, functions_of, name_of};
-use super::guess::{Guess, Rest, bare_launch, guess};
+use super::guess::{Block, Guess, Rest, bare_launch, guess};
 use super::shows::{OPERATIONS_OF_LONE_THREADS, Subject, fits, keys, leaves_shared, repeats_rows, shown};
 use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
-use super::written::Block;
 use super::{Basis, KernelRun, report};
 use crate::facts::LaunchSpelling;
 use crate::quantity::assume;

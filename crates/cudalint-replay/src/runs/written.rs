@@ -1,6 +1,7 @@
 //! Launches that the walk of the host program does not meet, as they are written: what they say of the block as constants. A launch far
 //! down in loops, behind what is too long to follow, or in a branch of `#if` that is not the program, still says how its kernel is meant.
 
+use super::guess::Block;
 use super::switched_off;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, LaunchExpr, LocalId, Module, ModuleId};
 use cudalint_program::types::{Ty, TypeEnv};
@@ -8,8 +9,6 @@ use cudalint_program::visit::{self, Item};
 use cudalint_program::{Project, Scope};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Extents of a block along x, y, z, where they are written as constants.
-pub(super) type Block = [Option<u32>; 3];
 /// What launches say of the blocks of each kernel: the most telling.
 pub(super) type Blocks = FxHashMap<(ModuleId, FunctionId), Block>;
 
