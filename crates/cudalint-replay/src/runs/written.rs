@@ -6,7 +6,7 @@ use super::switched_off;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, LaunchExpr, LocalId, Module, ModuleId};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::visit::{self, Item};
-use cudalint_program::{Project, Scope};
+use cudalint_program::{Name, Project, Scope};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What launches say of the blocks of each kernel: the most telling.
@@ -21,11 +21,18 @@ pub(super) fn blocks(project: &Project, wanted: &FxHashSet<(ModuleId, FunctionId
     if wanted.is_empty() {
         return found;
     }
+    let functions = wanted.iter().filter_map(|(module, kernel)| project.function_at(*module, *kernel));
+    let names: FxHashSet<&Name> = functions.map(|function| &function.name).collect();
     for id in project.modules() {
         let module = project.module(id);
         for node in &module.exprs {
             let Expr::Launch(launch) = &node.kind else { continue };
-            if !launch.chevron {
+            let name = match module.exprs.get(launch.kernel).map(|node| &node.kind) {
+                Some(Expr::Name { path, .. }) if launch.chevron => path.last(),
+                _ => None,
+            };
+            // Most launches were met: what follows is for the others.
+            if !name.is_some_and(|name| names.contains(name)) {
                 continue;
             }
             let around = module.functions.iter_enumerated().filter(|(_, function)| function.span.contains(node.span));
