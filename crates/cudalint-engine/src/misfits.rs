@@ -5,6 +5,8 @@
 
 use crate::others::{holds, words_at};
 use crate::unlisted::COMPILED;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::Effect;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionRole, LaunchExpr, Module, ModuleId, Path};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::visit::{Item, walk};
@@ -125,14 +127,22 @@ impl Look<'_> {
                 self.launch(launch);
                 self.undeclared(launch.config.iter().chain(&launch.args), comments);
             }
-            Some(Expr::Call { callee, args }) => match self.plain_name(*callee) {
-                Some("cudaMalloc") => {
-                    self.allocation(args);
+            Some(Expr::Call { callee, args }) => {
+                let api = self.plain_name(*callee).and_then(ApiId::named);
+                let Some(api) = api.filter(|api| api.library.is_runtime()) else { return };
+                let of_memory = |effect: &Effect| {
+                    matches!(
+                        effect,
+                        Effect::Allocates { .. } | Effect::Frees(_) | Effect::Copies { .. } | Effect::Sets { .. }
+                    )
+                };
+                if api.effects.iter().any(|effect| matches!(effect, Effect::Allocates { .. })) {
+                    self.allocation(args, api);
+                }
+                if api.effects.iter().any(of_memory) {
                     self.undeclared(args.iter(), comments);
                 }
-                Some("cudaMemcpy" | "cudaFree" | "cudaMemset") => self.undeclared(args.iter(), comments),
-                _ => {}
-            },
+            }
             Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => self.assignment(*target),
             _ => {}
         }
@@ -197,7 +207,7 @@ impl Look<'_> {
     }
 
     /// `int n; cudaMalloc(&n, …)`, `float *p; cudaMalloc(p, …)`.
-    fn allocation(&mut self, args: &[ExprId]) {
+    fn allocation(&mut self, args: &[ExprId], api: ApiId) {
         let [to, _] = args else { return };
         let Some(given) = self.type_of_variable(*to) else { return };
         let wrong = match &given {
@@ -206,7 +216,8 @@ impl Look<'_> {
             _ => false,
         };
         if wrong {
-            let what = format!("`{}`, which is no address of a pointer, where `cudaMalloc` wants one", self.text(*to));
+            let (text, name) = (self.text(*to), api.name());
+            let what = format!("`{text}`, which is no address of a pointer, where `{name}` wants one");
             self.find(*to, what);
         }
     }

@@ -189,20 +189,7 @@ fn file_names(text: &str) -> impl Iterator<Item = &str> {
 /// The folder of a file that its project keeps for reference, by the folder's name, where no build file and no script names the file or
 /// takes all of its kind.
 pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str> {
-    const NAMES: [&str; 12] = [
-        "archive",
-        "archived",
-        "archives",
-        "attic",
-        "backup",
-        "backups",
-        "deprecated",
-        "legacy",
-        "obsolete",
-        "old",
-        "trash",
-        "unused",
-    ];
+    const NAMES: [&str; 8] = ["archive", "archived", "archives", "attic", "deprecated", "legacy", "obsolete", "unused"];
     let (folders, name) = path.rsplit_once('/')?;
     let folder = folders.split('/').find(|folder| NAMES.contains(&&*folder.to_ascii_lowercase()))?;
     let (stem, kind) = name.rsplit_once('.')?;

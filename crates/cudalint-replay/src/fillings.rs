@@ -8,7 +8,8 @@ use crate::facts::{Event, EventKind};
 use crate::runs::defects::unread::Reader;
 pub use crate::runs::defects::unread::only_measured;
 use cudalint_program::Project;
-use cudalint_program::api::effects::Effect;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{Effect, Library};
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, LocalId, Module, Stmt, Type, TypeId};
 use cudalint_program::visit::{Item, walk};
 use cudalint_syntax::Span;
@@ -312,7 +313,8 @@ fn status_of(reader: Reader<'_>, callee: ExprId, args: &[ExprId]) -> Option<Expr
     let Some(Expr::Name { path, .. }) = reader.module.exprs.get(callee).map(|node| &node.kind) else { return None };
     let name = path.last()?;
     let many = name.ends_with("Batched");
-    let is_solver = name.starts_with("cusolverDn") || name.starts_with("cublas") && many;
+    let library = ApiId::named(name)?.library;
+    let is_solver = library == Library::CuSolver || library == Library::CuBlas && many;
     let place = args.len().checked_sub(if many { 2 } else { 1 })?;
     args.get(place).copied().filter(|_| is_solver)
 }
