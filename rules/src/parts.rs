@@ -43,6 +43,9 @@ pub fn allocation_label(context: &ModuleContext<'_>, buffer: &Buffer) -> Label {
         Origin::Local | Origin::Global | Origin::Other => "declared",
         _ => "allocated",
     };
+    if buffer.origin == Origin::LeftOut {
+        return Label { place: context.place_of(buffer.site), message: "what is left out here allocates it".to_owned() };
+    }
     let size = match &buffer.array {
         Some(array) => elements_of(array),
         None => format!("{} bytes", buffer.bytes),

@@ -30,7 +30,7 @@ impl Owner {
             Origin::Local | Origin::Global | Origin::Vector | Origin::Text => {
                 (space == MemorySpace::Host).then_some(Self::Variable)
             }
-            Origin::Parameter | Origin::Other => None,
+            Origin::Parameter | Origin::LeftOut | Origin::Other => None,
         }
     }
 

@@ -77,6 +77,8 @@ pub enum Origin {
     Global,
     /// Whoever calls: it is what a parameter leads to.
     Parameter,
+    /// Code that a comment stands for.
+    LeftOut,
     /// Something that has no name of its own.
     Other,
 }
@@ -106,7 +108,7 @@ impl Origin {
             Self::Local => "local",
             Self::Global => "global",
             Self::Parameter => "parameter",
-            Self::Other => "",
+            Self::LeftOut | Self::Other => "",
         }
     }
 }

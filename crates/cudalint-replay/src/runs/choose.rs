@@ -2,7 +2,7 @@
 //! conditions on the way to the launch hold.
 
 use super::numbers::{Choice, amounts, fixed};
-use crate::facts::{Amount, Event, LaunchFact};
+use crate::facts::{Amount, Event, LaunchFact, Origin};
 use crate::given::Given;
 use crate::quantity::Quantity;
 use crate::quantity::{Atom, AtomKind, ClosedOp, Poly};
@@ -31,12 +31,21 @@ impl Assignment {
         if self.values.is_empty() {
             return None;
         }
+        // What code that is left out does, and the numbers that it gives, is one.
+        if let [left_out] = self.choice.admitted.as_slice() {
+            return Some(format!("{left_out}; {}", self.numbers()));
+        }
+        Some(self.numbers())
+    }
+
+    /// The values as words.
+    fn numbers(&self) -> String {
         let parts: Vec<String> = self.values.iter().map(|(name, value)| format!("`{name}` is {value}")).collect();
-        Some(match parts.split_last() {
+        match parts.split_last() {
             Some((last, [])) => last.clone(),
             Some((last, before)) => format!("{} and {last}", before.join(", ")),
             None => String::new(),
-        })
+        }
     }
 }
 
@@ -79,6 +88,20 @@ fn defaults(event: &Event, fact: &LaunchFact) -> Vec<String> {
         }
     }
     texts
+}
+
+/// What pointers rest on whose memory is allocated by code that is left out, where that is one assumption.
+fn left_out(fact: &LaunchFact) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for given in &fact.given {
+        if let Given::Pointer { buffer, offset, .. } = given
+            && buffer.origin == Origin::LeftOut
+        {
+            texts.extend(offset.assumptions.iter().flat_map(|list| list.iter().cloned()));
+        }
+    }
+    texts.dedup();
+    if texts.len() > 1 { Vec::new() } else { texts }
 }
 
 /// The inputs that decide how large things are; `None` where something among them can have no value.
@@ -146,6 +169,8 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
         [x, ..] if *x > 1 => *x,
         _ => 256,
     };
+    // Sizes that code that is left out gives are as little known as what it allocates.
+    let left_out = left_out(fact);
     let mut found: Vec<Assignment> = Vec::new();
     for round in 0..ROUNDS {
         let mut values: Vec<(String, i64)> = Vec::new();
@@ -163,7 +188,7 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
             at.insert(atom.id(), value);
         }
         let admitted = event.conditions.iter().all(|condition| condition.admits(&at));
-        let choice = Choice { at, ..Choice::default() };
+        let choice = Choice { at, admitted: left_out.clone(), ..Choice::default() };
         if admitted && !found.iter().any(|other| other.choice.at == choice.at) {
             let sole = match inputs {
                 [only] => {

@@ -383,7 +383,11 @@ fn make_run(
     let mut assumptions = used;
     if let Some(assignment) = assignment {
         if let Some(text) = assignment.text() {
-            assumptions = union(&assume(text), &assumptions);
+            // What it was admitted with is part of it.
+            let others = assumptions.iter().flat_map(|list| list.iter());
+            let others: Vec<String> = others.filter(|other| !assignment.choice.admitted.contains(other)).cloned().collect();
+            let others = (!others.is_empty()).then(|| Arc::new(others));
+            assumptions = union(&assume(text), &others);
         }
         for (name, value) in &assignment.values {
             if !bindings.iter().any(|(known, _)| known == name) {

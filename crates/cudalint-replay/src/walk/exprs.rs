@@ -112,6 +112,7 @@ impl<'p> Walker<'p> {
                 Meaning::Value(out) => out,
                 Meaning::None => match self.trait_of(path, targs).map(Val::boolean) {
                     Some(value) => Out::new(value, Ty::Bool),
+                    None if !self.left_out.is_empty() => self.left_out(path).unwrap_or_else(Out::unknown),
                     None if path.segments.len() > 1 => self.constant_of_class(id),
                     None => Out { val: Val::unknown(), ty: Ty::Unknown, place: Some(Place::Unknown) },
                 },

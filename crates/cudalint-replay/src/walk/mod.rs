@@ -22,6 +22,7 @@ mod given;
 mod guards;
 mod lambdas;
 mod launches;
+mod left_out;
 mod library;
 mod lifetimes;
 mod lists;

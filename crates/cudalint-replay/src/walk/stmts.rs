@@ -9,6 +9,7 @@ use crate::value::{Kind, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{Block, Expr, ExprId, LocalId, Space, Stmt, StmtId, SwitchCase, Type};
 use cudalint_program::types::Ty;
+use cudalint_syntax::Span;
 
 impl<'p> Walker<'p> {
     /// Runs a block, with the destructors of its variables.
@@ -185,7 +186,8 @@ impl<'p> Walker<'p> {
                 Flow::Next
             }
             Stmt::Elided { names } => {
-                self.elide(names);
+                self.elide(names, node.span);
+                self.supply_left_out(node.span);
                 Flow::Next
             }
             Stmt::Python(_) => Flow::Next,
@@ -473,9 +475,13 @@ impl<'p> Walker<'p> {
     }
 
     /// Code is missing here: the names it mentions may have been given any value.
-    fn elide(&mut self, names: &[Name]) {
+    fn elide(&mut self, names: &[Name], comment: Span) {
         self.elided = true;
-        self.timeline.results.clear();
+        // Whoever handles errors reads no results.
+        let words = self.project.text(self.module_id(), comment).to_ascii_lowercase();
+        if !words.contains("error") {
+            self.timeline.results.clear();
+        }
         self.leave_trace();
         let objects: Vec<ObjId> = self
             .frames
@@ -486,6 +492,13 @@ impl<'p> Walker<'p> {
                 _ => None,
             })
             .collect();
+        // Of memory that other code that is left out allocates, what it holds is told until such code speaks of it, or of nothing.
+        let supplied = self.left_out.iter().filter(|(name, _)| names.is_empty() || names.contains(name));
+        let mut pointers = Vec::new();
+        supplied.for_each(|(_, out)| out.val.pointers(&mut pointers));
+        for object in pointers {
+            self.memory.set_held(object, None);
+        }
         for id in objects {
             let object = self.memory.get(id);
             let unset = matches!(object.root.kind, Kind::Uninit(_));

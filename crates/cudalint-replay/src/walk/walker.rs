@@ -88,6 +88,8 @@ pub(crate) struct Walker<'p> {
     pub from_main: bool,
     /// Code is missing here by the author's own words.
     pub elided: bool,
+    /// What such code declares, as far as its uses say.
+    pub(super) left_out: Vec<(Name, Out)>,
     /// Dynamic shared memory asked for by kernel.
     pub opt_in: FxHashMap<(ModuleId, FunctionId), Val>,
     pub any_opt_in: bool,
@@ -133,6 +135,7 @@ impl<'p> Walker<'p> {
             found_out: FxHashMap::default(),
             from_main: false,
             elided: false,
+            left_out: Vec::new(),
             opt_in: FxHashMap::default(),
             any_opt_in: false,
             unknown_opt_in: false,
