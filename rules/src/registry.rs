@@ -22,6 +22,8 @@ mod constant_memory_written;
 mod copy_exceeds_allocation;
 #[path = "../correctness/cross-block-dependency.rs"]
 mod cross_block_dependency;
+#[path = "../preview/cuda-call-in-static-lifetime.rs"]
+mod cuda_call_in_static_lifetime;
 #[path = "../suspicious/defective-check-macro.rs"]
 mod defective_check_macro;
 #[path = "../preview/device-resource-leak.rs"]
@@ -90,6 +92,8 @@ mod nonexistent_gpu_api;
 mod partial_initialization;
 #[path = "../portability/removed-api.rs"]
 mod removed_api;
+#[path = "../preview/restrict-arguments-alias.rs"]
+mod restrict_arguments_alias;
 #[path = "../preview/result-never-read-back.rs"]
 mod result_never_read_back;
 #[path = "../suspicious/result-not-copied-back.rs"]
@@ -147,6 +151,7 @@ pub static RULES: &[&Rule] = &[
     &constant_memory_written::RULE,
     &copy_exceeds_allocation::RULE,
     &cross_block_dependency::RULE,
+    &cuda_call_in_static_lifetime::RULE,
     &defective_check_macro::RULE,
     &device_resource_leak::RULE,
     &dynamic_shared_arrays_alias::RULE,
@@ -181,6 +186,7 @@ pub static RULES: &[&Rule] = &[
     &nonexistent_gpu_api::RULE,
     &partial_initialization::RULE,
     &removed_api::RULE,
+    &restrict_arguments_alias::RULE,
     &result_never_read_back::RULE,
     &result_not_copied_back::RULE,
     &shared_index_out_of_range::RULE,

@@ -16,6 +16,7 @@ mod python;
 pub mod quantity;
 pub mod runs;
 mod spaces;
+mod statics;
 pub mod status;
 pub mod structure;
 mod traits;

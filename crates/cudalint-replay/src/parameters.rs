@@ -7,7 +7,7 @@ use cudalint_program::ir::{
 };
 use cudalint_program::visit::walk_expr;
 use cudalint_program::{Name, Project};
-use cudalint_syntax::called_names;
+use cudalint_syntax::{Span, called_names};
 use rustc_hash::FxHashSet;
 
 /// Owners of host memory in the standard library.
@@ -28,6 +28,9 @@ const HOST_CONTAINERS: [&str; 14] = [
     "thread",
 ];
 
+/// Spellings of `restrict`.
+const RESTRICT: [&str; 3] = ["__restrict__", "__restrict", "restrict"];
+
 /// Classes above one that are looked at.
 const MAX_CLASSES: u32 = 16;
 
@@ -42,6 +45,21 @@ pub fn parameter_faults(project: &Project, id: ModuleId, kernel_id: FunctionId) 
         }
     }
     faults
+}
+
+/// Of each parameter of a kernel whether it is a `__restrict__` pointer by its own words.
+pub fn restricted(project: &Project, id: ModuleId, kernel: FunctionId) -> Vec<bool> {
+    let Some(kernel) = project.function_at(id, kernel) else { return Vec::new() };
+    let mut from = kernel.name_span.end;
+    let mut restricted = Vec::new();
+    for parameter in kernel.params() {
+        let before = Span { start: from, end: parameter.span.start };
+        let text = if before.start <= before.end { project.text(id, before) } else { "" };
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        restricted.push(words.any(|word| RESTRICT.contains(&word)));
+        from = parameter.span.end;
+    }
+    restricted
 }
 
 fn judge(

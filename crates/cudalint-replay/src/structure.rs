@@ -1,10 +1,11 @@
 //! Facts that a module's code states without being run: execution spaces, kernel parameters, functions that
-//! are no longer there.
+//! are no longer there, calls before and after `main`.
 
 use crate::ended::ended_calls;
 use crate::facts::Facts;
 use crate::parameters::parameter_faults;
 use crate::spaces::space_faults;
+use crate::statics::static_calls;
 use cudalint_program::Project;
 use cudalint_program::ir::ModuleId;
 use cudalint_syntax::Language;
@@ -21,5 +22,6 @@ pub fn add_structure(project: &Project, id: ModuleId, facts: &mut Facts) {
         }
     }
     facts.space_faults = space_faults(project, id);
+    facts.static_calls = static_calls(project, id);
     facts.ended_calls = ended_calls(project, id);
 }

@@ -4,7 +4,7 @@
 //! updates that all threads make alike ([`settled`]), updates that are spelled out ([`updates`]), what becomes of the memory behind its parameters ([`uses`]), which values only fill
 //! memory that nobody looks at ([`sinks`]), what surely does not happen in any launch ([`absence`]), where addresses come from that an
 //! execution does not know ([`blind`]), which numbers decide what its threads do ([`deciding`]), which conditions several threads may
-//! pass (`passing`), which loops take a lock ([`locks`]), and which blocks it is made for
+//! pass (`passing`), which elements a thread reaches through two of its parameters ([`together`]), which loops take a lock ([`locks`]), and which blocks it is made for
 //! ([`block`]).
 //!
 //! A reading is made of [`Code`], so that it holds for kernels of both languages, with their template arguments and the types of
@@ -23,6 +23,7 @@ pub mod settled;
 pub mod sinks;
 mod source;
 pub mod summary;
+pub mod together;
 pub mod updates;
 pub mod uses;
 pub mod vacuous;
@@ -31,5 +32,6 @@ pub use absence::Absence;
 pub use coverage::CoverageClaim;
 pub use formula::{Formula, Mistake};
 pub use summary::{DynamicShared, KernelSummary};
+pub use together::Together;
 pub use uses::Use;
 pub use vacuous::Unguarded;

@@ -2,6 +2,7 @@
 
 use super::coverage::{self, CoverageClaim};
 use super::source::Source;
+use super::together::{Together, together};
 use crate::code::{
     BinaryOp, Block, Builtin, Code, Effect, Expr, ExprId, FunctionId, Group, Intrinsic, Item, ObjectId, ObjectSpace,
     Place, Stmt, StmtId, VariableId,
@@ -34,6 +35,8 @@ pub struct KernelSummary {
     pub barrier_between_dynamic: bool,
     /// Bounds that the kernel tests its global index against, as `index < parameter`.
     pub covers: Vec<CoverageClaim>,
+    /// Elements that a thread reaches through two parameters by the same index.
+    pub together: Vec<Together>,
     /// Whether some part could not be read.
     pub incomplete: bool,
 }
@@ -70,6 +73,7 @@ pub fn summary(code: &Code) -> KernelSummary {
         static_shared: of_space(ObjectSpace::Shared)
             .try_fold(0_i64, |all, (_, object)| all.checked_add(i64::try_from(object.bytes?).ok()?)),
         covers: coverage::claims(code),
+        together: together(code),
         incomplete: code.damaged,
         ..KernelSummary::default()
     };

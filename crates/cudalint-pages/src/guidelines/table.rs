@@ -30,7 +30,7 @@ pub const CHAPTERS: &[Chapter] = &[
             guideline(
                 "CUDA-1.1",
                 "No CUDA before `main` begins or after it ends",
-                "all of it: what runs before and after `main` is not walked",
+                "objects whose constructors or destructors are templates or out of sight",
             ),
             guideline(
                 "CUDA-1.2",
@@ -134,7 +134,7 @@ pub const CHAPTERS: &[Chapter] = &[
             guideline(
                 "CUDA-3.5",
                 "Pointers with `__restrict__` do not lead to the same object",
-                "all of it: nobody compares the arguments of a launch with each other",
+                "calls of functions of the host and the device; elements that the kernel does not reach by one index, and pointers of unknown origin",
             ),
         ],
     },

@@ -63,6 +63,12 @@ impl Facts {
             };
             dump.line(1, &format!("{at} {caller}: {:?} {:?}{within}", call.api, call.api.until));
         });
+        dump.section("calls before and after main", &self.static_calls, |dump, call| {
+            let at = dump.at(call.declared);
+            let when = if call.after { "ends" } else { "begins" };
+            let condition = if call.condition.is_some() { ", under a condition" } else { "" };
+            dump.line(1, &format!("{at} `{}` {when} with {} in {}{condition}", call.object, call.api, call.by));
+        });
         dump.section("parameters that are not plain data", &self.parameter_faults, |dump, fault| {
             let kernel = dump.function(id, fault.kernel);
             dump.line(1, &format!("{kernel}: parameter {} `{}`: {:?}", fault.parameter, fault.type_name, fault.kind));

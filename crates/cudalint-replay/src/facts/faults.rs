@@ -1,6 +1,7 @@
 //! Mistakes that stand in the source, whatever path is taken.
 
 use cudalint_kernel::report::Site;
+use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::FunctionId;
 use cudalint_syntax::Span;
@@ -78,4 +79,25 @@ pub struct EndedCall {
     pub conditional: bool,
     /// Whether it stands in a template, of which code is made only where somebody uses it.
     pub in_template: bool,
+}
+
+/// A call of CUDA before `main` begins or after it has ended, by an object with static lifetime.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StaticCall {
+    /// The object.
+    pub object: Name,
+    /// Its declaration.
+    pub declared: Site,
+    /// The function whose variable it is; `None` for one at namespace scope.
+    pub within: Option<FunctionId>,
+    /// Whether its end makes the call, after `main`; else its beginning.
+    pub after: bool,
+    /// What is called.
+    pub api: Name,
+    /// Where; `None` where the end of a container does it.
+    pub call: Option<Site>,
+    /// The function in which the call stands.
+    pub by: Name,
+    /// The condition that the call stands under.
+    pub condition: Option<Site>,
 }

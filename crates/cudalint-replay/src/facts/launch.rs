@@ -45,6 +45,8 @@ pub struct LaunchFact {
     pub launch_bounds: Option<Amount>,
     /// What the kernel's code says of itself, for this launch's template arguments; known once the kernels were executed.
     pub kernel_summary: Option<std::sync::Arc<cudalint_kernel::readings::KernelSummary>>,
+    /// Of each parameter of the kernel whether it is a `__restrict__` pointer.
+    pub restricted: Vec<bool>,
     /// Parameters of the kernel that are not plain data, for this launch's template arguments.
     pub parameter_faults: Vec<ParameterFault>,
     /// Whether the block's size is written as a division by the grid's (`threads, (n + threads - 1) / threads`), with

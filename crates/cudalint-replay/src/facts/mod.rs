@@ -12,13 +12,13 @@ mod python;
 mod status;
 mod values;
 
-pub use cudalint_kernel::readings::{CoverageClaim, DynamicShared, KernelSummary};
+pub use cudalint_kernel::readings::{CoverageClaim, DynamicShared, KernelSummary, Together};
 pub use cudalint_kernel::report::Site;
 pub use defects::{Defect, DefectFact, Harm};
 pub use early::{
     CaptureFact, Early, EarlyFact, NameFact, NameFault, PackedFact, PackedFault, Started, TimedFact, UnreadFact,
 };
-pub use faults::{EndedCall, ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind};
+pub use faults::{EndedCall, ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind, StaticCall};
 pub use launch::{LaunchArgument, LaunchFact};
 pub use lost::{LostAt, LostFact};
 pub use module::Facts;

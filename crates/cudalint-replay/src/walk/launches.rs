@@ -238,6 +238,8 @@ impl<'p> Walker<'p> {
             launch_bounds: self.launch_bounds(kernel, env),
             parameter_faults: kernel
                 .map_or_else(Vec::new, |(module, id)| crate::parameters::parameter_faults(self.project, module, id)),
+            restricted: kernel
+                .map_or_else(Vec::new, |(module, id)| crate::parameters::restricted(self.project, module, id)),
             block_by_caller: self.is_block_by_caller(launch),
             block_divided_by_grid: self.divided_by_grid(launch),
             ..LaunchFact::default()

@@ -1,0 +1,56 @@
+//! CUDA is called before `main` begins or after it has ended.
+
+use crate::parts::confidence_for;
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Confidence, Finding, Label, Shows, Witness};
+use cudalint_replay::facts::StaticCall;
+
+/// The rule.
+pub static RULE: Rule = rule!("cuda-call-in-static-lifetime", Preview, None)
+    .summary("An object with static lifetime calls CUDA where it begins or ends, before `main` or after it.")
+    .cwe(758)
+    .guidelines(&["CUDA-1.1"])
+    .confidence(&[Confidence::Definite, Confidence::Likely])
+    .facts(check);
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for call in &context.facts.static_calls {
+        sink.report_some(finding(context, call));
+    }
+}
+
+fn finding(context: &ModuleContext<'_>, call: &StaticCall) -> Option<Finding> {
+    let StaticCall { object, api, .. } = call;
+    let mut assumed = Vec::new();
+    if let Some(function) = call.within {
+        assumed.push(format!("`{}` is called", context.function_name(function)));
+    }
+    if let Some(condition) = call.condition {
+        assumed.push(format!("`{}` lets the call happen then", context.project.text(condition.module, condition.span)));
+    }
+    if call.call.is_none() {
+        assumed.push(format!("`{object}` has elements when `main` ends"));
+    }
+    let confidence = confidence_for(&assumed)?;
+    let message = match (call.after, call.call.is_some()) {
+        (true, true) => format!("`{object}` ends after `main`, and calls `{api}` then"),
+        (true, false) => format!("`{object}` ends after `main`, and frees its elements on the device then"),
+        (false, _) => format!("`{object}` begins before `main`, and calls `{api}` then"),
+    };
+    let mut finding = RULE.finding(confidence, context.place_of(call.declared), Shows::Nothing, message);
+    finding.label = "lives as long as the program".to_owned();
+    if let Some(site) = call.call {
+        let by = if call.by.is_empty() { String::new() } else { format!(" by `{}`", call.by) };
+        finding.related.push(Label { place: context.place_of(site), message: format!("called here{by}") });
+    }
+    finding.help = Some(
+        if call.after {
+            "give back what it holds before `main` ends, or let a local variable of `main` own it"
+        } else {
+            "make it when it is first used"
+        }
+        .to_owned(),
+    );
+    finding.witness = Some(Witness { assumptions: assumed, ..Witness::default() });
+    Some(finding)
+}
