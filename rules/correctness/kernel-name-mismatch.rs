@@ -3,12 +3,12 @@
 use crate::parts::{assumptions, event_finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Call;
-use cudalint_findings::{Finding, Shows};
+use cudalint_findings::{Finding, Method, Shows};
 use cudalint_replay::facts::{Event, EventKind, NameFact, NameFault};
 
 /// The rule.
 pub static RULE: Rule = rule!("kernel-name-mismatch", Correctness, ApiError)
-    .summary("A name of a kernel is added after its program was compiled, or looked up by another spelling than it was added with.")
+    .summary("A kernel of a program compiled at run time is looked up by a name that it does not have, or that nobody has asked for in time.")
     .cwe(628)
     .facts(check);
 
@@ -29,6 +29,14 @@ fn finding(context: &ModuleContext<'_>, event: &Event, fact: &NameFact) -> Optio
             format!("`{}` is called after the program has been compiled, and fails", fact.api),
             "add all names before the program is compiled".to_owned(),
         ),
+        NameFault::Mangled => (
+            format!("`{}` is not `extern \"C\"` in its program, so that `{}` finds no such name", fact.text, fact.api),
+            "declare the kernel as `extern \"C\"`, or look it up by what `nvrtcGetLoweredName` gives".to_owned(),
+        ),
+        NameFault::Ended => (
+            format!("`{}` is given a name that belongs to a program which has been destroyed", fact.api),
+            "destroy the program after its names have been used, or copy them".to_owned(),
+        ),
         NameFault::Missing { added } => {
             let added: Vec<String> = added.iter().map(|name| format!("\"{name}\"")).collect();
             let message = format!("\"{}\" was never added to the program, so that `{}` fails", fact.text, fact.api);
@@ -40,6 +48,15 @@ fn finding(context: &ModuleContext<'_>, event: &Event, fact: &NameFact) -> Optio
             (message, help)
         }
     };
+    // What stands in memory that has been given back may still be the name.
+    if fact.fault == NameFault::Ended {
+        let assumed = assumptions([&event.assumptions]);
+        let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, Shows::Nothing, message)?;
+        finding.method = Some(Method::None);
+        finding.label = "no text any more".to_owned();
+        finding.help = Some(help);
+        return Some(finding);
+    }
     let claim = Shows::FailedCall { call: Call::of(fact.api.as_str()) };
     let assumed = assumptions([&event.assumptions]);
     let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, claim, message)?;

@@ -88,6 +88,8 @@ mod non_contiguous_kernel_argument;
 mod non_trivial_kernel_argument;
 #[path = "../correctness/nonexistent-gpu-api.rs"]
 mod nonexistent_gpu_api;
+#[path = "../preview/nvrtc-log-ignored.rs"]
+mod nvrtc_log_ignored;
 #[path = "../correctness/partial-initialization.rs"]
 mod partial_initialization;
 #[path = "../portability/removed-api.rs"]
@@ -184,6 +186,7 @@ pub static RULES: &[&Rule] = &[
     &non_contiguous_kernel_argument::RULE,
     &non_trivial_kernel_argument::RULE,
     &nonexistent_gpu_api::RULE,
+    &nvrtc_log_ignored::RULE,
     &partial_initialization::RULE,
     &removed_api::RULE,
     &restrict_arguments_alias::RULE,

@@ -1,6 +1,7 @@
 //! Facts that a module's code states without being run: execution spaces, kernel parameters, functions that
 //! are no longer there, calls before and after `main`.
 
+use crate::compile_logs::unread_logs;
 use crate::ended::ended_calls;
 use crate::facts::Facts;
 use crate::parameters::parameter_faults;
@@ -13,6 +14,7 @@ use cudalint_syntax::Language;
 /// Fills in what the code of one module states.
 pub fn add_structure(project: &Project, id: ModuleId, facts: &mut Facts) {
     let module = project.module(id);
+    facts.unread_logs = unread_logs(project, id, &facts.status);
     if module.language == Language::Python {
         return;
     }

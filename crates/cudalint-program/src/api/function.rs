@@ -1,5 +1,6 @@
 //! A row of the catalogue: what it says of a function, and how a name finds its row.
 
+use super::packages::PythonOp;
 use super::effects::{
     Arg, DeviceOp, Effect, ErrorRole, Handle, LaunchArgs, Library, Number, Returns, Side, Space, Work,
 };
@@ -165,6 +166,37 @@ impl Function {
     /// The argument that is an array of the addresses of a kernel's parameters.
     pub fn packed_at(&self) -> Option<usize> {
         self.params.iter().position(|param| *param == "kernelParams")
+    }
+
+    /// The argument that is the text of a program, of a function that makes a program of it.
+    pub fn source_at(&self) -> Option<usize> {
+        self.params.iter().position(|param| *param == "src")
+    }
+
+    /// The argument that is a compiled program, of a function that loads it.
+    pub fn image_at(&self) -> Option<usize> {
+        self.params.iter().position(|param| ["image", "code"].contains(param))
+    }
+
+    /// Whether it gives what the compiler of a program said.
+    pub fn gives_log(&self) -> bool {
+        self.params.contains(&"log")
+    }
+
+    /// The program and the memory that is filled with what it was compiled to.
+    pub fn renders(&self) -> Option<(Arg, Arg)> {
+        self.effects.iter().find_map(|effect| match effect {
+            Effect::Python(PythonOp::Renders { program, into }) => Some((*program, *into)),
+            _ => None,
+        })
+    }
+
+    /// The loaded module and the name by which a kernel is looked up in it.
+    pub fn finds_kernel(&self) -> Option<(Arg, Arg)> {
+        self.effects.iter().find_map(|effect| match effect {
+            Effect::Python(PythonOp::Kernel { of, name }) => Some((*of, *name)),
+            _ => None,
+        })
     }
 
     /// Whether an argument is a pointer to memory that the call allocates, frees, copies or sets.

@@ -131,6 +131,10 @@ pub struct NameFact {
 pub enum NameFault {
     /// It is added after the program has been compiled.
     Late,
+    /// The program has a kernel of this name, which C++ gives another one: it is not `extern "C"`.
+    Mangled,
+    /// It belongs to the program, which has been destroyed.
+    Ended,
     /// It has never been added.
     Missing {
         /// What has.

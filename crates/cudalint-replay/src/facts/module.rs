@@ -1,7 +1,7 @@
 //! All facts on one module.
 
 use super::{
-    Checker, DefectFact, EndedCall, Event, FunctionStatus, KernelSummary, ParameterFault, PythonFault, SpaceFault, StaticCall, Step,
+    Checker, DefectFact, EndedCall, Event, FunctionStatus, KernelSummary, ParameterFault, PythonFault, SpaceFault, StaticCall, Step, UnreadLog,
 };
 use crate::runs::{Counts, KernelAccount, KernelRun};
 use cudalint_kernel::python::Specialization;
@@ -31,6 +31,8 @@ pub struct Facts {
     pub space_faults: Vec<SpaceFault>,
     /// Calls of functions that some toolkits or architectures no longer have, in order.
     pub ended_calls: Vec<EndedCall>,
+    /// Programs compiled at run time whose log nobody reads.
+    pub unread_logs: Vec<UnreadLog>,
     /// Calls of CUDA before `main` and after it.
     pub static_calls: Vec<StaticCall>,
     /// Kernel parameters that are not plain data, in order.

@@ -127,3 +127,14 @@ pub enum CheckerDefect {
         second: Span,
     },
 }
+
+/// A call that compiles a program at run time, whose status is looked at, though nobody asks for what the compiler says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnreadLog {
+    /// The function that calls.
+    pub function: FunctionId,
+    /// What is called.
+    pub api: Name,
+    /// The call.
+    pub span: Span,
+}

@@ -53,6 +53,7 @@ impl<'p> Walker<'p> {
                         self.keep(&out.val);
                     }
                 }
+                self.passes_program_on(call, &outs);
             }
         }
         Some(match api.returns {
@@ -119,10 +120,13 @@ impl<'p> Walker<'p> {
             }
             Effect::Creates(_, out) => {
                 let Some(target) = at(out) else { return false };
-                self.create_handle(call.id, call.api, call.name, target);
-                for rest in args.iter().filter(|arg| **arg != target) {
+                let made = self.create_handle(call.id, call.api, call.name, target);
+                for (at, rest) in args.iter().enumerate().filter(|(_, arg)| **arg != target) {
                     let rest = self.eval(*rest);
                     self.is_read(&rest);
+                    if let Some(made) = made {
+                        self.made_of(call.api, at, made, &rest);
+                    }
                 }
             }
             Effect::Destroys(_, handle) => {
@@ -146,6 +150,7 @@ impl<'p> Walker<'p> {
                 for rest in args.iter().filter(|arg| **arg != program && **arg != name) {
                     let rest = self.eval(*rest);
                     self.written_by_library(&rest);
+                    self.gives_name(program, &rest);
                 }
             }
             Effect::Resets => {

@@ -31,10 +31,10 @@ impl Walker<'_> {
     }
 
     /// A handle comes into being, and is stored where the address leads.
-    pub(super) fn create_handle(&mut self, id: ExprId, api: ApiId, name: &str, target: ExprId) {
+    pub(super) fn create_handle(&mut self, id: ExprId, api: ApiId, name: &str, target: ExprId) -> Option<ObjId> {
         let (out, _, text) = self.out_pointer(target);
         if matches!(out.val.kind, Kind::Null) {
-            return;
+            return None;
         }
         let info = ObjectInfo {
             name: Name::from(text.as_str()),
@@ -51,6 +51,7 @@ impl Walker<'_> {
         let handle = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: false });
         self.write_through(&out, Val::from(handle));
         self.has_made(object);
+        Some(object)
     }
 
     /// A handle is given back, which some functions are given by its address.
