@@ -31,17 +31,20 @@ struct Excess<'a> {
 }
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    // Other devices have other limits.
-    if context.project.is_for_hip(context.id) {
-        return;
-    }
+    // AMD's devices have the same limit for the threads of a block, and others for what lies along an axis.
+    let for_hip = context.project.is_for_hip(context.id);
     for event in &context.facts.events {
         let EventKind::Launch(launch) = &event.kind else { continue };
         // A condition that nothing decides may ask what the device has.
         if event.conditional {
             continue;
         }
-        if let Some(excess) = block_excess(launch).or_else(|| grid_excess(launch))
+        let excess = if for_hip {
+            too_many(launch)
+        } else {
+            block_excess(launch).or_else(|| too_many(launch)).or_else(|| grid_excess(launch))
+        };
+        if let Some(excess) = excess
             && let Some(finding) = finding(context, event, launch, excess)
         {
             sink.report(finding);
@@ -54,7 +57,8 @@ fn finding(context: &ModuleContext<'_>, event: &Event, launch: &LaunchFact, exce
     let claim = Shows::RefusedLaunch { of: excess.of };
     let mut finding = event_finding(&RULE, context, event, excess.span, assumed, claim, excess.message)?;
     finding.label = excess.label;
-    finding.help = Some("the launch returns `cudaErrorInvalidConfiguration` and the kernel does not run".to_owned());
+    let family = if context.project.is_for_hip(context.id) { "hip" } else { "cuda" };
+    finding.help = Some(format!("the launch returns `{family}ErrorInvalidConfiguration` and the kernel does not run"));
     finding.claim.launch = launch_witness(context, event, launch);
     Some(finding)
 }
@@ -85,6 +89,13 @@ fn block_excess(launch: &LaunchFact) -> Option<Excess<'_>> {
             });
         }
     }
+    None
+}
+
+/// More threads in all than a block may have.
+fn too_many(launch: &LaunchFact) -> Option<Excess<'_>> {
+    let kernel = &launch.kernel_name;
+    let axes = &launch.block.axes;
     // Unknown axes count as 1: more threads could only make it worse.
     let numbers: Vec<i64> = axes.iter().filter_map(known).filter(|threads| *threads > 0).collect();
     let threads = numbers.iter().try_fold(1i64, |all, threads| all.checked_mul(*threads))?;

@@ -20,8 +20,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 
 fn finding(context: &ModuleContext<'_>, call: &UnreadLog) -> Finding {
     let message = format!("where `{}` fails, nobody reads what the compiler says", call.api);
-    let mut finding =
-        RULE.finding(Confidence::Definite, context.place(call.span), Shows::Nothing, message);
+    let mut finding = RULE.finding(Confidence::Definite, context.place(call.span), Shows::Nothing, message);
     finding.severity = Severity::Info;
     finding.function = context.function_name(call.function);
     finding.label = "its status says that something is wrong, and not what".to_owned();

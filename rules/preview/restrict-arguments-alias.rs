@@ -58,7 +58,8 @@ fn finding(context: &ModuleContext<'_>, event: &Event, launch: &LaunchFact, both
         let message = format!("an element is {order} {} through `{}` here", does(number), names[number]);
         finding.related.push(Label { place: context.place_of(site), message });
     }
-    finding.help = Some("take `__restrict__` from the parameters, or give the kernel memory of its own for each".to_owned());
+    finding.help =
+        Some("take `__restrict__` from the parameters, or give the kernel memory of its own for each".to_owned());
     Some(finding)
 }
 

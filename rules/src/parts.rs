@@ -44,7 +44,10 @@ pub fn allocation_label(context: &ModuleContext<'_>, buffer: &Buffer) -> Label {
         _ => "allocated",
     };
     if buffer.origin == Origin::LeftOut {
-        return Label { place: context.place_of(buffer.site), message: "what is left out here allocates it".to_owned() };
+        return Label {
+            place: context.place_of(buffer.site),
+            message: "what is left out here allocates it".to_owned(),
+        };
     }
     let size = match &buffer.array {
         Some(array) => elements_of(array),

@@ -17,7 +17,8 @@ pub(crate) fn unread_logs(project: &Project, id: ModuleId, status: &[FunctionSta
         }
     }
     // Most modules end here. A header that is not here may have the function that asks.
-    if found.is_empty() || project.includes().reach(id.0).missing || project.modules().any(|other| asks(project, other)) {
+    if found.is_empty() || project.includes().reach(id.0).missing || project.modules().any(|other| asks(project, other))
+    {
         return Vec::new();
     }
     found

@@ -4,7 +4,9 @@
 use crate::facts::{Site, StaticCall};
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::ErrorRole;
-use cudalint_program::ir::{Block, Expr, ExprId, Function, FunctionId, FunctionRole, ModuleId, Path, Space, Stmt, Type, TypeId};
+use cudalint_program::ir::{
+    Block, Expr, ExprId, Function, FunctionId, FunctionRole, ModuleId, Path, Space, Stmt, Type, TypeId,
+};
 use cudalint_program::visit::{Item, walk, walk_expr};
 use cudalint_program::{Entry, Name, Project, accepts};
 
@@ -217,7 +219,9 @@ impl<'p> Search<'p> {
                         exprs.push(*asked);
                         if condition.is_none() {
                             open.push((then, Some(*asked)));
-                            let leaves = [then, otherwise].into_iter().any(|block| leaves(self.project, module, function, block));
+                            let leaves = [then, otherwise]
+                                .into_iter()
+                                .any(|block| leaves(self.project, module, function, block));
                             if leaves {
                                 condition = Some(*asked);
                             }
@@ -226,7 +230,9 @@ impl<'p> Search<'p> {
                     _ => {}
                 }
                 let (mut calls, mut blocks) = (Vec::new(), Vec::new());
-                exprs.iter().for_each(|expr| collect(self.project, module, *expr, &mut calls, &mut blocks));
+                for expr in exprs {
+                    collect(self.project, module, expr, &mut calls, &mut blocks);
+                }
                 open.extend(blocks.into_iter().map(|block| (block, condition)));
                 for call in calls {
                     let Some(found) = self.call(module, &function.scope, &function.name, call, depth) else { continue };
@@ -263,10 +269,14 @@ impl<'p> Search<'p> {
 
 /// Whether a function has to do with the state of CUDA in this process.
 fn touches_cuda(api: ApiId) -> bool {
-    api.is_cuda_host() && !api.is_pure() && !matches!(api.role, ErrorRole::Clears | ErrorRole::Peeks) && api.returns_status()
+    api.is_cuda_host()
+        && !api.is_pure()
+        && !matches!(api.role, ErrorRole::Clears | ErrorRole::Peeks)
+        && api.returns_status()
 }
 
 /// A call as it is written.
+#[derive(Clone, Copy)]
 struct Made<'p> {
     path: &'p Path,
     args: usize,
@@ -274,7 +284,13 @@ struct Made<'p> {
 }
 
 /// The calls that an expression surely makes, and statements in it.
-fn collect<'p>(project: &'p Project, module: ModuleId, expr: ExprId, calls: &mut Vec<Made<'p>>, blocks: &mut Vec<&'p Block>) {
+fn collect<'p>(
+    project: &'p Project,
+    module: ModuleId,
+    expr: ExprId,
+    calls: &mut Vec<Made<'p>>,
+    blocks: &mut Vec<&'p Block>,
+) {
     let code = project.module(module);
     walk_expr(code, expr, |id, kind| match kind {
         Expr::AndThen(..) | Expr::OrElse(..) | Expr::Select(..) | Expr::Lambda { .. } => false,

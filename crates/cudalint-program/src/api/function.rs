@@ -1,9 +1,9 @@
 //! A row of the catalogue: what it says of a function, and how a name finds its row.
 
-use super::packages::PythonOp;
 use super::effects::{
     Arg, DeviceOp, Effect, ErrorRole, Handle, LaunchArgs, Library, Number, Returns, Side, Space, Work,
 };
+use super::packages::PythonOp;
 
 /// What the catalogue says of a function. Many functions share all of it.
 #[derive(Debug, PartialEq, Eq)]

@@ -40,7 +40,8 @@ impl Lowerer<'_> {
         let words = words(s.text(node));
         let neighbour = |other: Option<&Node<'_>>| {
             // What is said of a line of code, at its end, is another text.
-            let other = *other.filter(|other| cuda_kind(**other) == CudaKind::Comment && stands_alone(s.text, **other))?;
+            let other =
+                *other.filter(|other| cuda_kind(**other) == CudaKind::Comment && stands_alone(s.text, **other))?;
             let (from, to) = if other.end_byte() <= node.start_byte() {
                 (other.end_byte(), node.start_byte())
             } else {

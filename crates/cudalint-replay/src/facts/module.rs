@@ -1,7 +1,8 @@
 //! All facts on one module.
 
 use super::{
-    Checker, DefectFact, EndedCall, Event, FunctionStatus, KernelSummary, ParameterFault, PythonFault, SpaceFault, StaticCall, Step, UnreadLog,
+    Checker, DefectFact, EndedCall, Event, FunctionStatus, KernelSummary, ParameterFault, PythonFault, SpaceFault,
+    StaticCall, Step, UnreadLog,
 };
 use crate::runs::{Counts, KernelAccount, KernelRun};
 use cudalint_kernel::python::Specialization;

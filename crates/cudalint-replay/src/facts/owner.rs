@@ -41,8 +41,10 @@ impl Owner {
             // Arrays and textures have destructors that the catalogue knows by kind; what else a handle may be given to, no one.
             (Some(api), Self::Maker(_, kind)) => api.destroys(kind).then_some(true),
             (None, Self::Maker(..)) => None,
-            // On AMD's devices either function frees both.
-            (Some(_), Self::Allocator(_, Space::Pinned | Space::Device)) if api.starts_with("hip") => None,
+            // On AMD's devices the other function may free it as well.
+            (Some(of), Self::Allocator(_, space @ (Space::Pinned | Space::Device))) if api.starts_with("hip") => {
+                (of.frees_pinned() == (space == Space::Pinned)).then_some(true)
+            }
             (Some(api), Self::Allocator(_, Space::Pinned)) => Some(api.frees_pinned()),
             (Some(api), Self::Allocator(_, Space::Device)) => Some(!api.frees_pinned()),
             (Some(api), Self::Allocator(_, Space::Managed)) => (!api.frees_pinned()).then_some(true),

@@ -385,7 +385,8 @@ fn make_run(
         if let Some(text) = assignment.text() {
             // What it was admitted with is part of it.
             let others = assumptions.iter().flat_map(|list| list.iter());
-            let others: Vec<String> = others.filter(|other| !assignment.choice.admitted.contains(other)).cloned().collect();
+            let others: Vec<String> =
+                others.filter(|other| !assignment.choice.admitted.contains(other)).cloned().collect();
             let others = (!others.is_empty()).then(|| Arc::new(others));
             assumptions = union(&assume(text), &others);
         }

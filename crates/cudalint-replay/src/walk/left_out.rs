@@ -18,7 +18,10 @@ use cudalint_syntax::Span;
 /// Most names of one function that are looked at.
 const MAX_NAMES: usize = 16;
 
-impl<'p> Walker<'p> {
+/// Names with types.
+type Typed = Vec<(Name, Ty)>;
+
+impl Walker<'_> {
     /// Behind a comment that an allocation is left out: memory of the device that the function goes on to copy to and to give to a
     /// kernel, and the integers that kernels are given beside it.
     pub(super) fn supply_left_out(&mut self, comment: Span) {
@@ -71,7 +74,7 @@ impl<'p> Walker<'p> {
 
     /// Names of the function around that nothing declares: those that a copy writes to, and those that kernels are given, with the
     /// types of the parameters.
-    fn undeclared(&mut self) -> Option<(Vec<Name>, Vec<(Name, Ty)>)> {
+    fn undeclared(&mut self) -> Option<(Vec<Name>, Typed)> {
         let function = self.function()?;
         let module = self.module();
         let body = function.body.as_ref()?;
@@ -94,7 +97,7 @@ impl<'p> Walker<'p> {
                 filled.push(name);
             }
         }
-        let mut given: Vec<(Name, Ty)> = Vec::new();
+        let mut given = Typed::new();
         for launch in launches {
             let Some(Expr::Name { path, .. }) = self.kind(launch.kernel) else { continue };
             let scope = self.scope();

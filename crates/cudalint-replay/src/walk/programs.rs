@@ -105,10 +105,11 @@ impl Walker<'_> {
     fn finds_kernel(&mut self, call: Called<'_>, module: &Val, name: &Val) {
         match &name.kind {
             // It is read where the program has it.
-            Kind::Ptr(pointer) if pointer.path.first() == Some(&Key::Field(Name::from(LOWERED))) => {
-                if self.memory.get(pointer.obj).freed == Freed::Yes {
-                    self.tell_name(call.id, call.name, None, NameFault::Ended);
-                }
+            Kind::Ptr(pointer)
+                if pointer.path.first() == Some(&Key::Field(Name::from(LOWERED)))
+                    && self.memory.get(pointer.obj).freed == Freed::Yes =>
+            {
+                self.tell_name(call.id, call.name, None, NameFault::Ended);
             }
             Kind::Str(name) => {
                 let Some(Val { kind: Kind::Ptr(program), .. }) = self.behind(module, PROGRAM) else { return };
