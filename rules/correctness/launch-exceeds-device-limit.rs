@@ -57,8 +57,7 @@ fn finding(context: &ModuleContext<'_>, event: &Event, launch: &LaunchFact, exce
     let claim = Shows::RefusedLaunch { of: excess.of };
     let mut finding = event_finding(&RULE, context, event, excess.span, assumed, claim, excess.message)?;
     finding.label = excess.label;
-    let family = if context.project.is_for_hip(context.id) { "hip" } else { "cuda" };
-    finding.help = Some(format!("the launch returns `{family}ErrorInvalidConfiguration` and the kernel does not run"));
+    finding.help = Some("the launch returns `cudaErrorInvalidConfiguration` and the kernel does not run".to_owned());
     finding.claim.launch = launch_witness(context, event, launch);
     Some(finding)
 }

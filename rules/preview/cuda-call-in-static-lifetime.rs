@@ -20,7 +20,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 }
 
 fn finding(context: &ModuleContext<'_>, call: &StaticCall) -> Option<Finding> {
-    let StaticCall { object, api, .. } = call;
+    let object = &call.object;
     let mut assumed = Vec::new();
     if let Some(function) = call.within {
         assumed.push(format!("`{}` is called", context.function_name(function)));
@@ -32,16 +32,16 @@ fn finding(context: &ModuleContext<'_>, call: &StaticCall) -> Option<Finding> {
         assumed.push(format!("`{object}` has elements when `main` ends"));
     }
     let confidence = confidence_for(&assumed)?;
-    let message = match (call.after, call.call.is_some()) {
-        (true, true) => format!("`{object}` ends after `main`, and calls `{api}` then"),
-        (true, false) => format!("`{object}` ends after `main`, and frees its elements on the device then"),
-        (false, _) => format!("`{object}` begins before `main`, and calls `{api}` then"),
+    let when = if call.after { "ends after" } else { "begins before" };
+    let message = match &call.call {
+        Some(made) => format!("`{object}` {when} `main`, and calls `{}` then", made.api),
+        None => format!("`{object}` {when} `main`, and frees its elements on the device then"),
     };
     let mut finding = RULE.finding(confidence, context.place_of(call.declared), Shows::Nothing, message);
     finding.label = "lives as long as the program".to_owned();
-    if let Some(site) = call.call {
-        let by = if call.by.is_empty() { String::new() } else { format!(" by `{}`", call.by) };
-        finding.related.push(Label { place: context.place_of(site), message: format!("called here{by}") });
+    if let Some(made) = &call.call {
+        let by = if made.by.is_empty() { String::new() } else { format!(" by `{}`", made.by) };
+        finding.related.push(Label { place: context.place_of(made.site), message: format!("called here{by}") });
     }
     finding.help = Some(
         if call.after {

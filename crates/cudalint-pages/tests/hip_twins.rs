@@ -15,6 +15,7 @@ const RULES: &[(&str, usize)] = &[
     ("device-resource-leak", 1),
     ("element-count-as-bytes", 1),
     ("empty-grid", 1),
+    ("host-touches-async-buffer", 1),
     ("launch-exceeds-device-limit", 1),
     ("memset-value-truncated", 1),
     ("partial-initialization", 1),

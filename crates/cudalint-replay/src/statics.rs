@@ -1,7 +1,7 @@
 //! Calls of CUDA that are made before `main` begins or after it has ended: by constructors, destructors and initial values of objects
 //! with static lifetime. Both the object and the call have to be in sight.
 
-use crate::facts::{Site, StaticCall};
+use crate::facts::{MadeCall, Site, StaticCall};
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::ErrorRole;
 use cudalint_program::ir::{
@@ -59,9 +59,9 @@ pub(crate) fn static_calls(project: &Project, id: ModuleId) -> Vec<StaticCall> {
         }
     }
     // A member of a class is declared there, and defined elsewhere.
-    let mut told: Vec<(Name, Option<Site>, bool)> = Vec::new();
+    let mut told: Vec<(Name, Option<MadeCall>, bool)> = Vec::new();
     found.retain(|one: &StaticCall| {
-        let key = (one.object.clone(), one.call, one.after);
+        let key = (one.object.clone(), one.call.clone(), one.after);
         let new = one.call.is_none() || !told.contains(&key);
         told.push(key);
         new
@@ -83,9 +83,7 @@ impl Object<'_> {
             declared: self.site,
             within: self.within,
             after,
-            api: Name::from(api.name()),
-            call: Some(site),
-            by,
+            call: Some(MadeCall { api: Name::from(api.name()), site, by }),
             condition,
         }
     }
@@ -97,9 +95,7 @@ impl Object<'_> {
             declared: self.site,
             within: self.within,
             after: true,
-            api: Name::from("cudaFree"),
             call: None,
-            by: Name::default(),
             condition: None,
         }
     }

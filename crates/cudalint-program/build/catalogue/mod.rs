@@ -46,6 +46,10 @@ struct Table {
     statuses: Vec<String>,
     /// Plain structures.
     records: Vec<String>,
+    /// Functions as they are written, by their first spelling: what stands around, their parameters, what they do.
+    written: HashMap<String, (Defaults, String, String)>,
+    /// Functions that do what others do by another name: the name, the other, what stands around.
+    like: Vec<(String, String, Defaults)>,
 }
 
 /// The tables as Rust, from the files of the folder `catalogue`.
@@ -66,7 +70,31 @@ pub fn table(folder: &Path) -> io::Result<String> {
             ))
         })?;
     }
+    twins(&mut table).map_err(io::Error::other)?;
     Ok(table.rust())
+}
+
+/// Functions that do what those of another library do: they return their own library's statuses, and end when it says so.
+fn twins(table: &mut Table) -> Read<()> {
+    for (name, like, around) in std::mem::take(&mut table.like) {
+        let Some((defaults, params, clauses)) = table.written.get(&like).cloned() else {
+            return Err(format!("`{name}` is like `{like}`, which is not there"));
+        };
+        let clauses: Vec<&str> = clauses
+            .split("; ")
+            .filter(|clause| !clause.starts_with("until ") && !["host", "both", "device"].contains(clause))
+            .collect();
+        let defaults = Defaults {
+            library: around.library,
+            returns: around.returns,
+            side: around.side,
+            since: around.since,
+            packages: Vec::new(),
+            ..defaults
+        };
+        functions(&name, &params, &clauses.join("; "), &defaults, table)?;
+    }
+    Ok(())
 }
 
 /// Reads one file; an error comes with the number of its line.
@@ -108,6 +136,15 @@ fn entry(line: &str, defaults: &mut Defaults, table: &mut Table) -> Read<()> {
                 defaults.packages = pairs.collect::<Option<_>>().ok_or("a package is written `LIBRARY=path`")?;
             }
             "@since" => defaults.since = version(value)?,
+            "@like" => {
+                let (from, names) = value.split_once(' ').ok_or("a beginning and names are missing")?;
+                let (own, other) = from.split_once('=').ok_or("beginnings are written `OWN=OTHER`")?;
+                table.like.extend(
+                    names
+                        .split_whitespace()
+                        .map(|rest| (format!("{own}{rest}"), format!("{other}{rest}"), defaults.clone())),
+                );
+            }
             "@constants" => return table.constants(value),
             "@records" => table.records.extend(value.split_whitespace().map(ToOwned::to_owned)),
             "@statuses" => table.statuses.extend(value.split_whitespace().map(ToOwned::to_owned)),
@@ -146,6 +183,10 @@ fn functions(names: &str, params: &str, clauses: &str, defaults: &Defaults, tabl
     }
     for clause in clauses.split(';').map(str::trim).filter(|clause| !clause.is_empty()) {
         row.clause(clause)?;
+    }
+    for name in names.split_whitespace() {
+        let name = name.split('@').next().unwrap_or(name).to_owned();
+        table.written.insert(name, (defaults.clone(), params.to_owned(), clauses.to_owned()));
     }
     let mut words = names.split_whitespace().peekable();
     while let Some(word) = words.next() {

@@ -67,7 +67,11 @@ impl Facts {
             let at = dump.at(call.declared);
             let when = if call.after { "ends" } else { "begins" };
             let condition = if call.condition.is_some() { ", under a condition" } else { "" };
-            dump.line(1, &format!("{at} `{}` {when} with {} in {}{condition}", call.object, call.api, call.by));
+            let what = match &call.call {
+                Some(made) => format!("{} in {}", made.api, made.by),
+                None => "freeing elements".to_owned(),
+            };
+            dump.line(1, &format!("{at} `{}` {when} with {what}{condition}", call.object));
         });
         dump.section("parameters that are not plain data", &self.parameter_faults, |dump, fault| {
             let kernel = dump.function(id, fault.kernel);

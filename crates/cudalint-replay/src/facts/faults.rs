@@ -92,12 +92,19 @@ pub struct StaticCall {
     pub within: Option<FunctionId>,
     /// Whether its end makes the call, after `main`; else its beginning.
     pub after: bool,
-    /// What is called.
-    pub api: Name,
-    /// Where; `None` where the end of a container does it.
-    pub call: Option<Site>,
-    /// The function in which the call stands.
-    pub by: Name,
+    /// The call; `None` where the end of a container frees its elements.
+    pub call: Option<MadeCall>,
     /// The condition that the call stands under.
     pub condition: Option<Site>,
+}
+
+/// A call of CUDA in some function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MadeCall {
+    /// What is called.
+    pub api: Name,
+    /// Where.
+    pub site: Site,
+    /// The function in which the call stands; empty outside of all.
+    pub by: Name,
 }
