@@ -29,8 +29,10 @@ const RULES: &[(&str, usize)] = &[
 ];
 
 /// Examples that are otherwise in HIP: the rule, a word of the example, and why.
-const OTHERWISE: &[(&str, &str, &str)] =
-    &[("launch-exceeds-device-limit", "dim3(1, 1, 128)", "AMD's devices have other limits along an axis")];
+const OTHERWISE: &[(&str, &str, &str)] = &[
+    ("bad-free", "cudaFree(staging)", "either function may free memory of the device and pinned memory"),
+    ("launch-exceeds-device-limit", "dim3(1, 1, 128)", "AMD's devices have other limits along an axis"),
+];
 
 /// Types that have the same name but for its beginning.
 const TYPES: [&str; 6] = ["Error_t", "Event_t", "Stream_t", "DeviceProp", "Graph_t", "MemcpyKind"];
