@@ -40,6 +40,8 @@ mod element_count_as_bytes;
 mod empty_grid;
 #[path = "../correctness/execution-space-mismatch.rs"]
 mod execution_space_mismatch;
+#[path = "../preview/fork-after-cuda-init.rs"]
+mod fork_after_cuda_init;
 #[path = "../correctness/global-memory-race.rs"]
 mod global_memory_race;
 #[path = "../correctness/grid-under-coverage.rs"]
@@ -162,6 +164,7 @@ pub static RULES: &[&Rule] = &[
     &element_count_as_bytes::RULE,
     &empty_grid::RULE,
     &execution_space_mismatch::RULE,
+    &fork_after_cuda_init::RULE,
     &global_memory_race::RULE,
     &grid_under_coverage::RULE,
     &guard_does_not_cover_access::RULE,

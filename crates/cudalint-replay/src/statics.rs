@@ -2,18 +2,12 @@
 //! with static lifetime. Both the object and the call have to be in sight.
 
 use crate::facts::{MadeCall, Site, StaticCall};
-use cudalint_program::api::ApiId;
-use cudalint_program::api::effects::ErrorRole;
-use cudalint_program::ir::{
-    Block, Expr, ExprId, Function, FunctionId, FunctionRole, ModuleId, Path, Space, Stmt, Type, TypeId,
-};
-use cudalint_program::visit::{Item, walk, walk_expr};
+use crate::sure_calls::{SureCall, SureCalls};
+use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, FunctionRole, ModuleId, Path, Space, Type, TypeId};
 use cudalint_program::{Entry, Name, Project, accepts};
 
-/// How deep calls in sight are followed, and classes that are parts of others.
+/// How deep classes lie in each other, and names of types.
 const MAX_DEPTH: u32 = 4;
-/// Most statements and expressions that are looked at for one object.
-const MAX_STEPS: u32 = 2_000;
 
 /// The calls of one module's objects, one for each object and side of `main`.
 pub(crate) fn static_calls(project: &Project, id: ModuleId) -> Vec<StaticCall> {
@@ -24,7 +18,7 @@ pub(crate) fn static_calls(project: &Project, id: ModuleId) -> Vec<StaticCall> {
             continue;
         }
         let object = Object { name: &global.name, site: Site { module: id, span: global.span }, within: None };
-        let mut search = Search { project, left: MAX_STEPS };
+        let mut search = Search { project, calls: SureCalls::new(project) };
         if let Some(init) = global.init.filter(|_| !global.is_constexpr)
             && let Some(call) = search.initial_value(id, &global.scope, init)
         {
@@ -45,7 +39,7 @@ pub(crate) fn static_calls(project: &Project, id: ModuleId) -> Vec<StaticCall> {
     for (number, function) in module.functions.iter_enumerated() {
         let templated = !function.template_params.is_empty();
         for local in function.locals.iter().filter(|local| local.space == Space::Static && !templated) {
-            let mut search = Search { project, left: MAX_STEPS };
+            let mut search = Search { project, calls: SureCalls::new(project) };
             let site = Site { module: id, span: local.span };
             let object = Object { name: &local.name, site, within: Some(number) };
             if search.is_device_vector(id, &function.scope, local.ty) {
@@ -76,14 +70,14 @@ struct Object<'a> {
 }
 
 impl Object<'_> {
-    fn calls(&self, after: bool, call: Call) -> StaticCall {
-        let Call { api, site, by, condition } = call;
+    fn calls(&self, after: bool, call: SureCall) -> StaticCall {
+        let SureCall { made, condition } = call;
         StaticCall {
             object: self.name.clone(),
             declared: self.site,
             within: self.within,
             after,
-            call: Some(MadeCall { api: Name::from(api.name()), site, by }),
+            call: Some(made),
             condition,
         }
     }
@@ -101,19 +95,10 @@ impl Object<'_> {
     }
 }
 
-/// A call that a function makes.
-struct Call {
-    api: ApiId,
-    site: Site,
-    /// The function in which it stands, by name.
-    by: Name,
-    /// The condition that it stands under.
-    condition: Option<Site>,
-}
-
+/// Looks at one object.
 struct Search<'p> {
     project: &'p Project,
-    left: u32,
+    calls: SureCalls<'p>,
 }
 
 impl<'p> Search<'p> {
@@ -152,12 +137,12 @@ impl<'p> Search<'p> {
     }
 
     /// What the destructor of a class calls, or that of a base or a member.
-    fn destructor(&mut self, entry: Entry, depth: u32) -> Option<Call> {
+    fn destructor(&mut self, entry: Entry, depth: u32) -> Option<SureCall> {
         if depth > MAX_DEPTH {
             return None;
         }
         for (id, _) in self.methods(entry, FunctionRole::Destructor) {
-            if let Some(call) = self.function(entry.module, id, 0) {
+            if let Some(call) = self.calls.of_function(entry.module, id) {
                 return Some(call);
             }
         }
@@ -171,7 +156,7 @@ impl<'p> Search<'p> {
     }
 
     /// What the one constructor calls that takes what an object is made of.
-    fn constructor(&mut self, entry: Entry, module: ModuleId, init: Option<ExprId>) -> Option<Call> {
+    fn constructor(&mut self, entry: Entry, module: ModuleId, init: Option<ExprId>) -> Option<SureCall> {
         let kind = init.and_then(|init| self.project.module(module).exprs.get(init)).map(|node| &node.kind);
         let count = match kind {
             None => 0,
@@ -181,140 +166,13 @@ impl<'p> Search<'p> {
         let constructors = self.methods(entry, FunctionRole::Constructor);
         let mut taking = constructors.into_iter().filter(|(_, constructor)| accepts(constructor, count));
         match (taking.next(), taking.next()) {
-            (Some((id, _)), None) => self.function(entry.module, id, 0),
+            (Some((id, _)), None) => self.calls.of_function(entry.module, id),
             _ => None,
         }
     }
 
     /// What the computation of an initial value calls.
-    fn initial_value(&mut self, module: ModuleId, inside: &Path, init: ExprId) -> Option<Call> {
-        let mut calls = Vec::new();
-        collect(self.project, module, init, &mut calls, &mut Vec::new());
-        calls.into_iter().find_map(|call| self.call(module, inside, &Name::default(), call, 0))
+    fn initial_value(&mut self, module: ModuleId, inside: &Path, init: ExprId) -> Option<SureCall> {
+        self.calls.of_expression(module, inside, &Name::default(), init)
     }
-
-    /// The first call of CUDA that a function surely makes, or else one under a single condition.
-    fn function(&mut self, module: ModuleId, id: FunctionId, depth: u32) -> Option<Call> {
-        let function = self.project.function_at(module, id)?;
-        let body = function.body.as_ref().filter(|_| !function.damaged && depth <= MAX_DEPTH)?;
-        let code = self.project.module(module);
-        let mut open: Vec<(&Block, Option<ExprId>)> = vec![(body, None)];
-        let mut under_condition = None;
-        while let Some((block, condition)) = open.pop() {
-            // Behind a condition that leaves the function, all stands under it.
-            let mut condition = condition;
-            for statement in block {
-                self.left = self.left.checked_sub(1)?;
-                let Some(node) = code.stmts.get(*statement) else { continue };
-                let mut exprs = Vec::new();
-                match &node.kind {
-                    Stmt::Expr(expr) | Stmt::Return(Some(expr)) => exprs.push(*expr),
-                    Stmt::Declare(local) => exprs.extend(function.locals.get(*local).and_then(|local| local.init)),
-                    Stmt::Block(inner) | Stmt::Try { body: inner, .. } => open.push((inner, condition)),
-                    Stmt::If { condition: asked, then, otherwise, .. } => {
-                        exprs.push(*asked);
-                        if condition.is_none() {
-                            open.push((then, Some(*asked)));
-                            let leaves = [then, otherwise]
-                                .into_iter()
-                                .any(|block| leaves(self.project, module, function, block));
-                            if leaves {
-                                condition = Some(*asked);
-                            }
-                        }
-                    }
-                    _ => {}
-                }
-                let (mut calls, mut blocks) = (Vec::new(), Vec::new());
-                for expr in exprs {
-                    collect(self.project, module, expr, &mut calls, &mut blocks);
-                }
-                open.extend(blocks.into_iter().map(|block| (block, condition)));
-                for call in calls {
-                    let Some(found) = self.call(module, &function.scope, &function.name, call, depth) else { continue };
-                    match (condition, &found.condition) {
-                        (None, None) => return Some(found),
-                        (Some(condition), None) => {
-                            let span = code.exprs.get(condition)?.span;
-                            let condition = Some(Site { module, span });
-                            under_condition.get_or_insert(Call { condition, ..found });
-                        }
-                        (None, Some(_)) => {
-                            under_condition.get_or_insert(found);
-                        }
-                        (Some(_), Some(_)) => {}
-                    }
-                }
-            }
-        }
-        under_condition
-    }
-
-    /// What one call comes to: a function of CUDA, or what a function in sight calls.
-    fn call(&mut self, module: ModuleId, inside: &Path, by: &Name, call: Made<'p>, depth: u32) -> Option<Call> {
-        self.left = self.left.checked_sub(1)?;
-        let name = call.path.last()?;
-        if let Some((target, function)) = self.project.function(module, inside, call.path, call.args) {
-            return self.function(target, function, depth + 1);
-        }
-        let defined = !self.project.functions_named(name).is_empty() || self.project.has_macro(module, name);
-        let api = ApiId::named(name).filter(|api| !defined && call.path.segments.len() == 1 && touches_cuda(*api))?;
-        Some(Call { api, site: call.site, by: by.clone(), condition: None })
-    }
-}
-
-/// Whether a function has to do with the state of CUDA in this process.
-fn touches_cuda(api: ApiId) -> bool {
-    api.is_cuda_host()
-        && !api.is_pure()
-        && !matches!(api.role, ErrorRole::Clears | ErrorRole::Peeks)
-        && api.returns_status()
-}
-
-/// A call as it is written.
-#[derive(Clone, Copy)]
-struct Made<'p> {
-    path: &'p Path,
-    args: usize,
-    site: Site,
-}
-
-/// The calls that an expression surely makes, and statements in it.
-fn collect<'p>(
-    project: &'p Project,
-    module: ModuleId,
-    expr: ExprId,
-    calls: &mut Vec<Made<'p>>,
-    blocks: &mut Vec<&'p Block>,
-) {
-    let code = project.module(module);
-    walk_expr(code, expr, |id, kind| match kind {
-        Expr::AndThen(..) | Expr::OrElse(..) | Expr::Select(..) | Expr::Lambda { .. } => false,
-        Expr::Statements(block) => {
-            blocks.push(block);
-            false
-        }
-        Expr::Call { callee, args } => {
-            if let (Some(Expr::Name { path, .. }), Some(node)) =
-                (code.exprs.get(*callee).map(|node| &node.kind), code.exprs.get(id))
-            {
-                calls.push(Made { path, args: args.len(), site: Site { module, span: node.span } });
-            }
-            true
-        }
-        _ => true,
-    });
-}
-
-/// Whether a block may leave the function.
-fn leaves(project: &Project, module: ModuleId, function: &Function, block: &Block) -> bool {
-    let code = project.module(module);
-    let mut found = false;
-    walk(code, function, block, |item| {
-        if let Item::Stmt(id) = item {
-            found |= matches!(code.stmts.get(id).map(|node| &node.kind), Some(Stmt::Return(_) | Stmt::Goto(_)));
-        }
-        !found
-    });
-    found
 }

@@ -37,6 +37,18 @@ fn without_a_gpu_nothing_is_confirmed_and_the_status_is_three() {
 }
 
 #[test]
+fn programs_for_devices_of_amd_are_not_run() {
+    let hip = EMPTY_GRID.replace("<cuda_runtime.h>", "<hip/hip_runtime.h>").replace("cuda", "hip");
+    let sandbox = Sandbox::new(&[("a.hip", &hip)]);
+    let ran = without_gpu(&sandbox, &["verify", "a.hip"]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    let outcomes = read(&sandbox, "cudalint-out/outcomes.jsonl");
+    let outcome: Value = serde_json::from_str(outcomes.lines().next().unwrap()).unwrap();
+    assert_eq!((&outcome["rule"], &outcome["verification"]["verdict"]), (&"empty-grid".into(), &"unsupported".into()));
+    assert!(outcome["reason"].as_str().unwrap().starts_with("the program is written for devices of AMD"), "{outcome}");
+}
+
+#[test]
 fn findings_of_another_machine_are_verified_with_the_sources_beside_them() {
     let sandbox = Sandbox::new(&[("there/src/a.cu", EMPTY_GRID)]);
     let args = ["check", "src", "--output-format", "json", "--output-file", "f.json"];

@@ -71,6 +71,10 @@ impl<'run> Worker<'run> {
                 return with_replay(self.with_judgement(task, finding, judgement), replay);
             }
         };
+        if subject.is_for_hip(finding) {
+            let judgement = Judgement::without_run(Verdict::Unsupported, "the program is written for devices of AMD");
+            return with_replay(self.with_judgement(task, finding, judgement), replay);
+        }
         // What runs counts the lines of a notebook's text; people count those of its cells.
         let (of_finding, flat) = subject.of_finding(finding);
         let tried = self.try_programs(&flat, of_finding, bench, None, None);

@@ -128,6 +128,12 @@ impl Subject {
         self.stretch_at(finding.range.start.line)
     }
 
+    /// Whether the code of a finding is for AMD's compiler.
+    pub fn is_for_hip(&self, finding: &FindingEntry) -> bool {
+        let module = self.stretch_of(finding).and_then(|stretch| stretch.module);
+        module.is_some_and(|id| self.project.is_for_hip(id))
+    }
+
     /// The program of a stretch; none for Python.
     pub fn module(&self, stretch: &Stretch) -> Option<&Module> {
         stretch.module.map(|id| self.project.module(id))

@@ -51,7 +51,7 @@ pub const CHAPTERS: &[Chapter] = &[
             guideline(
                 "CUDA-1.6",
                 "Behind `fork` the child does nothing before `exec`",
-                "all of it: which side of `fork` a path is on is not followed",
+                "forks whose two sides are told apart in another function, and `multiprocessing` of Python, whose way of starting hangs on the version and the system",
             ),
             guideline(
                 "CUDA-1.7",

@@ -108,3 +108,16 @@ pub struct MadeCall {
     /// The function in which the call stands; empty outside of all.
     pub by: Name,
 }
+
+/// A process is forked that has used CUDA, and its child uses CUDA, too.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForkFact {
+    /// The function that forks.
+    pub function: FunctionId,
+    /// The call of `fork`.
+    pub fork: Site,
+    /// The call of CUDA before.
+    pub before: MadeCall,
+    /// That of the child.
+    pub child: MadeCall,
+}

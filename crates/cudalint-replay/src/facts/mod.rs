@@ -18,7 +18,9 @@ pub use defects::{Defect, DefectFact, Harm};
 pub use early::{
     CaptureFact, Early, EarlyFact, NameFact, NameFault, PackedFact, PackedFault, Started, TimedFact, UnreadFact,
 };
-pub use faults::{EndedCall, MadeCall, ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind, StaticCall};
+pub use faults::{
+    EndedCall, ForkFact, MadeCall, ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind, StaticCall,
+};
 pub use launch::{LaunchArgument, LaunchFact};
 pub use lost::{LostAt, LostFact};
 pub use module::Facts;

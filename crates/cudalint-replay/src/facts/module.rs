@@ -1,8 +1,8 @@
 //! All facts on one module.
 
 use super::{
-    Checker, DefectFact, EndedCall, Event, FunctionStatus, KernelSummary, ParameterFault, PythonFault, SpaceFault,
-    StaticCall, Step, UnreadLog,
+    Checker, DefectFact, EndedCall, Event, ForkFact, FunctionStatus, KernelSummary, ParameterFault, PythonFault,
+    SpaceFault, StaticCall, Step, UnreadLog,
 };
 use crate::runs::{Counts, KernelAccount, KernelRun};
 use cudalint_kernel::python::Specialization;
@@ -34,6 +34,8 @@ pub struct Facts {
     pub ended_calls: Vec<EndedCall>,
     /// Programs compiled at run time whose log nobody reads.
     pub unread_logs: Vec<UnreadLog>,
+    /// Processes that are forked after they have used CUDA.
+    pub forks: Vec<ForkFact>,
     /// Calls of CUDA before `main` and after it.
     pub static_calls: Vec<StaticCall>,
     /// Kernel parameters that are not plain data, in order.
