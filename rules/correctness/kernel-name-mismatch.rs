@@ -1,6 +1,6 @@
 //! A kernel of a program that is compiled at run time is looked up by a name that it does not have.
 
-use crate::parts::{assumptions, event_finding};
+use crate::parts::{assumptions, event_finding, is_python};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Call;
 use cudalint_findings::{Finding, Method, Shows};
@@ -57,9 +57,19 @@ fn finding(context: &ModuleContext<'_>, event: &Event, fact: &NameFact) -> Optio
         finding.help = Some(help);
         return Some(finding);
     }
-    let claim = Shows::FailedCall { call: Call::of(fact.api.as_str()) };
+    // CuPy raises what the driver returns.
+    let raises = is_python(context, event.site) && !fact.api.starts_with("cu");
+    let claim = if raises || fact.api.starts_with("cupy.") {
+        Shows::exception(&["CUDADriverError"], &["named symbol not found"])
+    } else {
+        Shows::FailedCall { call: Call::of(fact.api.as_str()) }
+    };
+    let by_exception = matches!(claim, Shows::Exception { .. });
     let assumed = assumptions([&event.assumptions]);
     let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, claim, message)?;
+    if by_exception {
+        finding.method = Some(Method::Exception);
+    }
     finding.label = "no name of the compiled program".to_owned();
     finding.help = Some(help);
     Some(finding)

@@ -11,6 +11,7 @@ pub mod fillings;
 mod forks;
 pub mod given;
 mod host;
+mod mangled;
 mod memory;
 mod merge;
 pub mod parameters;

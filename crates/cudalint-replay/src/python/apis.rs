@@ -138,6 +138,7 @@ impl Walker<'_> {
                     }
                     _ => (None, false),
                 };
+                self.tell_mangled(call.id, call.name, maker, module, name.as_deref());
                 Some(self.native(maker, module, name, refused))
             }
             PythonOp::Body(code) => Some(self.cupy_body_kernel(call.get(code))),

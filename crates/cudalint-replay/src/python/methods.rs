@@ -36,7 +36,7 @@ impl Walker<'_> {
             }
             Kind::Program(program) => {
                 let program = Rc::clone(program);
-                Some(self.program_method(&program, name, args))
+                Some(self.program_method(id, &program, name, args))
             }
             Kind::Native(native) => {
                 let native = Rc::clone(native);

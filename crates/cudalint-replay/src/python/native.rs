@@ -5,8 +5,9 @@ use super::calls::Args;
 use super::launches::{at_least_one, extent3};
 use super::native_faults::misread;
 use super::value::{Array, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Program, Transfer, Val};
-use crate::facts::{Amount, EventKind, LaunchFact, LaunchSpelling, Site, TypeProblem};
+use crate::facts::{Amount, EventKind, LaunchFact, LaunchSpelling, NameFact, NameFault, Site, TypeProblem};
 use crate::given::Given;
+use crate::mangled::is_mangled;
 use crate::quantity::Quantity;
 use cudalint_kernel::readings::Use;
 use cudalint_numbers::Scalar;
@@ -63,7 +64,28 @@ impl Walker<'_> {
         Val::from(Kind::Native(Rc::new(Native { maker, kernel, refused, targs, name: base })))
     }
 
-    pub(super) fn program_method(&mut self, program: &Program, name: &Name, args: &Args) -> Val {
+    /// A kernel is looked up in a program that gives it another name, unless it is asked to keep this one.
+    pub(super) fn tell_mangled(
+        &mut self,
+        id: ExprId,
+        api: &str,
+        maker: Maker,
+        module: Option<ModuleId>,
+        name: Option<&str>,
+    ) {
+        // `PyCUDA` puts `extern "C"` around its programs.
+        let (Maker::Cupy | Maker::Driver, Some(module), Some(name)) = (maker, module, name) else { return };
+        let Some(span) = self.project.module(module).inside else { return };
+        let keeps_names = self.project.source(self.module_id()).contains("name_expressions");
+        if keeps_names || !is_mangled(self.project.text(module, span), name) {
+            return;
+        }
+        let fact = NameFact { api: Name::from(api), text: name.to_owned(), fault: NameFault::Mangled };
+        let site = self.expr_site(id);
+        self.emit(EventKind::Named(Box::new(fact)), site, &[]);
+    }
+
+    pub(super) fn program_method(&mut self, id: ExprId, program: &Program, name: &Name, args: &Args) -> Val {
         match name.as_str() {
             "compile" | "get_function" | "get_kernel" if program.refused => {
                 self.raised = true;
@@ -74,7 +96,9 @@ impl Walker<'_> {
                 Val::from(Kind::Program(Rc::new(Program { maker, module, refused })))
             }
             "get_function" | "get_kernel" => {
+                let method = name.as_str();
                 let name = args.get(0, "name").and_then(Val::str).map(ToOwned::to_owned);
+                self.tell_mangled(id, method, program.maker, program.module, name.as_deref());
                 self.native(program.maker, program.module, name, false)
             }
             "get_global" => Val::unknown(),

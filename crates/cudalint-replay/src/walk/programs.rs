@@ -7,6 +7,7 @@ use super::apis::Called;
 use super::{Out, Walker};
 use crate::facts::{EventKind, NameFact, NameFault};
 use crate::host::ObjId;
+use crate::mangled::is_mangled;
 use crate::memory::{Freed, Key, Place, extend, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Ptr, Val};
@@ -165,22 +166,4 @@ impl Walker<'_> {
 
 fn cell(program: ObjId, what: &str) -> Place {
     Place::Cell(program, extend(&root(), Key::Field(Name::from(what))))
-}
-
-/// Whether a kernel of a program's text has another name in what it is compiled to: it stands there by this name, and neither
-/// `extern "C"` nor a directive is anywhere.
-fn is_mangled(source: &str, name: &str) -> bool {
-    if source.contains('#') || source.contains("extern") {
-        return false;
-    }
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    source.match_indices(name).any(|(at, _)| {
-        let (before, behind) = (&source[..at], &source[at + name.len()..]);
-        let begins = before.rfind([';', '}', '{']).map_or(0, |at| at + 1);
-        let declaration = &before[begins..];
-        !before.ends_with(is_word)
-            && behind.trim_start().starts_with('(')
-            && declaration.split(|c| !is_word(c)).any(|word| word == "__global__")
-            && !declaration.contains('(')
-    })
 }
