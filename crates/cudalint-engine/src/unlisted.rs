@@ -9,6 +9,7 @@ use cudalint_program::Project;
 use cudalint_program::ir::{Function, Module, ModuleId};
 use cudalint_syntax::Language;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::path::Path;
 
 /// Endings of files that are compiled by themselves.
@@ -45,6 +46,8 @@ struct File<'p> {
     path: &'p str,
     module: &'p Module,
     text: &'p str,
+    /// Whether a program, or a module that something loads, begins there.
+    starts: OnceCell<bool>,
 }
 
 impl File<'_> {
@@ -65,8 +68,10 @@ impl File<'_> {
     }
 
     fn starts(&self) -> bool {
-        self.module.functions.iter().any(is_main)
-            || STARTS.iter().any(|name| words_at(self.text, name).next().is_some())
+        *self.starts.get_or_init(|| {
+            self.module.functions.iter().any(is_main)
+                || STARTS.iter().any(|name| words_at(self.text, name).next().is_some())
+        })
     }
 }
 
@@ -83,7 +88,12 @@ pub(crate) fn unlisted(
         module.language == Language::Cuda && module.inside.is_none() && !project.includes().is_alone(id.index() as u32)
     });
     let ids: Vec<ModuleId> = ids.collect();
-    let file = |id: &ModuleId| File { path: project.path(*id), module: project.module(*id), text: project.source(*id) };
+    let file = |id: &ModuleId| File {
+        path: project.path(*id),
+        module: project.module(*id),
+        text: project.source(*id),
+        starts: OnceCell::new(),
+    };
     let files: Vec<File<'_>> = ids.iter().map(file).collect();
     let Some(texts) = others.texts() else { return FxHashSet::default() };
     let real = |file: &File<'_>| reals.get(file.path).copied().and_then(Path::parent).unwrap_or(Path::new(""));
@@ -244,13 +254,16 @@ impl<'t> Patterns<'t> {
                 }
             }
         }
+        // Long build files repeat themselves, and each file of the project is held against all of them.
+        all.stars.sort();
+        all.stars.dedup();
         all
     }
 
     /// Whether a pattern may mean a file of a folder.
     fn cover(&self, folder: &Path, name: &str) -> bool {
         self.any
-            || self.stars.iter().any(|(from, way, pattern, deep)| {
+            || self.stars.iter().filter(|(_, _, pattern, _)| matches(pattern, name)).any(|(from, way, _, deep)| {
                 let literal = way.rsplit('?').next().unwrap_or("").trim_matches(['/', '.']);
                 let literal = literal.split("**").next().unwrap_or("").trim_matches('/');
                 let there = if literal.is_empty() || literal.contains('*') {
@@ -261,7 +274,7 @@ impl<'t> Patterns<'t> {
                 };
                 // From where `..` leads is not followed.
                 let there = there && (*deep || way.contains('?') || !literal.is_empty() || folder == *from);
-                (there || way.contains("..")) && matches(pattern, name)
+                there || way.contains("..")
             })
     }
 

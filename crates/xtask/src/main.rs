@@ -169,7 +169,7 @@ enum Chore {
         /// Ask this machine's GPU, too.
         #[arg(long, requires = "unlaunched")]
         gpu: bool,
-        /// Begin no more kernels after so many seconds.
+        /// Begin no more kernels, or programs of `--host`, after so many seconds.
         #[arg(long, requires = "unlaunched")]
         seconds: Option<u64>,
     },
@@ -271,8 +271,8 @@ fn main() -> ExitCode {
         Chore::Differential { count, seed, out, jobs, python: true, interpreter, only, .. } => {
             differential::python::run(differential::python::Plan { out, interpreter, count, seed, jobs, only })
         }
-        Chore::Differential { count, seed, out, jobs, host: true, headers, .. } => {
-            differential::host::run(&out, count, seed, jobs, headers)
+        Chore::Differential { count, seed, out, jobs, host: true, headers, seconds, .. } => {
+            differential::host::run(&differential::host::Plan { out: &out, count, seed, jobs, headers, seconds })
         }
         Chore::Differential { count, seed, out, jobs, device: true, .. } => {
             differential::device::run(&out, count, seed, jobs)

@@ -19,16 +19,39 @@ use language::{Cpp, HEADERS};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
-/// Generates, replays, builds, runs and compares; programs that show a mistake stay in `out`.
+/// What is generated, and how long.
+pub struct Plan<'a> {
+    /// Folder for programs; one that shows a mistake stays there.
+    pub out: &'a Path,
+    /// How many programs.
+    pub count: usize,
+    /// Another seed makes other programs.
+    pub seed: u64,
+    /// Programs at one time.
+    pub jobs: usize,
+    /// Programs of several files, which hold the reading of `#if`, macros and headers to the compiler.
+    pub headers: bool,
+    /// Seconds after which no more programs are begun; what was compared until then is told.
+    pub seconds: Option<u64>,
+}
+
+/// Generates, replays, builds, runs and compares.
 ///
 /// # Errors
 /// When there is no compiler, a program does not build or run, or a fact was not what ran.
-pub fn run(out: &Path, count: usize, seed: u64, jobs: usize, headers: bool) -> Result<(), String> {
-    let out = std::path::absolute(out).map_err(|error| error.to_string())?;
+pub fn run(plan: &Plan<'_>) -> Result<(), String> {
+    let Plan { count, seed, jobs, headers, .. } = *plan;
+    let begin = Instant::now();
+    let is_over = || plan.seconds.is_some_and(|seconds| begin.elapsed().as_secs() >= seconds);
+    let out = std::path::absolute(plan.out).map_err(|error| error.to_string())?;
     let parts = Parts { features: read(include_str!("features.txt"))?, uses: read(include_str!("uses.txt"))? };
     prepare(&out)?;
     let results = each(count, jobs, &|number| {
+        if is_over() {
+            return None;
+        }
         let mut random = random_of(seed, number);
         let program = if headers {
             headers::program(&mut random, &format!("host{number:05}"))
@@ -41,9 +64,10 @@ pub fn run(out: &Path, count: usize, seed: u64, jobs: usize, headers: bool) -> R
         for ((_, line), wrong) in result.iter().flat_map(|tally| &tally.wrong) {
             println!("{}:{line}: {wrong}", path(&out, number, "cu").display());
         }
-        result
+        Some(result)
     });
-    conclude(&format!("{count} host programs, seed {seed}"), results)
+    let done: Vec<_> = results.into_iter().flatten().collect();
+    conclude(&format!("{} host programs, seed {seed}", done.len()), done)
 }
 
 /// The header that all programs begin with, compiled once.
