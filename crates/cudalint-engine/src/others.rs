@@ -40,15 +40,24 @@ impl Other {
         holds(self.comments.get_or_init(|| comments(&self.text, &region)), at)
     }
 
-    /// Whether a file of C or C++ does more with a function than declare it.
-    pub fn uses(&self, name: &str) -> bool {
-        words_at(&self.text, name).any(|at| !self.is_comment(at) && !is_declared(&self.text, at, name.len()))
+    /// Whether a file of C or C++ does more with a function than declare it. `means`: whether the name at a place of a text may mean it.
+    pub fn uses(&self, name: &str, means: &dyn Fn(&str, usize) -> bool) -> bool {
+        words_at(&self.text, name).any(|at| {
+            let counts = !self.is_comment(at) && !names_file(&self.text, at) && means(&self.text, at);
+            counts && !is_declared(&self.text, at, name.len())
+        })
     }
 
     /// Whether it spells a word outside of comments of C and C++.
     pub fn names(&self, name: &str) -> bool {
         words_at(&self.text, name).any(|at| self.role != Role::Quiet || !self.is_comment(at))
     }
+}
+
+/// Whether a place is in an `#include`, which names a file.
+pub(crate) fn names_file(text: &str, at: usize) -> bool {
+    let line = text.get(..at).and_then(|before| before.rsplit('\n').next()).unwrap_or("");
+    line.trim_start().strip_prefix('#').is_some_and(|rest| rest.trim_start().starts_with("include"))
 }
 
 fn hash(word: &str) -> u64 {
@@ -262,6 +271,6 @@ mod tests {
             assert_eq!(at.map(|at| is_declared(text, at, 3)), Some(expected), "{text}");
         }
         let other = Other::new(PathBuf::from("a.h"), Role::Quiet, "// run(1)\nvoid run(int n);\n".to_owned());
-        assert!(!other.uses("run") && other.names("run"));
+        assert!(!other.uses("run", &|_, _| true) && other.names("run"));
     }
 }

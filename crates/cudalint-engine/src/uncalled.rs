@@ -7,11 +7,13 @@
 
 use crate::callers::Calls;
 use crate::dead::{Dead, dead};
-use crate::others::{Other, Others, holds, words, words_at};
+use crate::meant::{Meant, expanding};
+use crate::others::{Other, Others, holds, names_file, words, words_at};
+use crate::pasting::{pasted, pastes_blindly};
 use crate::roles::Role;
 use crate::unlisted::{COMPILED, is_main};
 use cudalint_program::Project;
-use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, Module, ModuleId};
+use cudalint_program::ir::{Function, FunctionRole, Module, ModuleId};
 use cudalint_syntax::{Comment, Language, Region, Span, comments};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
@@ -46,6 +48,8 @@ pub(crate) struct Uses<'p> {
     pasted: Vec<(&'p str, bool)>,
     /// Where the names of functions and classes stand: file and position.
     places: OnceLock<FxHashMap<&'p str, Vec<(usize, usize)>>>,
+    /// Macros that may stand for several arguments.
+    expanding: OnceLock<FxHashSet<&'p str>>,
     /// Mangled names that the files spell.
     mangled: OnceLock<Vec<&'p str>>,
 }
@@ -68,7 +72,7 @@ struct File<'p> {
     of_program: bool,
     /// Whether a build file stands around it.
     built: bool,
-    /// Of a header: whether a source beside it includes it, and it is not kept where headers for others are.
+    /// Of a header: whether it belongs to a program, and is not for others.
     in_program: bool,
     /// Whether macros make names there of which they say no part.
     pastes: bool,
@@ -102,8 +106,8 @@ impl<'p> Uses<'p> {
             let blindly = |id: ModuleId| project.module(id).macros.iter().any(pastes_blindly);
             let reached = project.includes().reach(number).included.iter().map(|file| ModuleId(*file));
             let includers = project.includes().includers(number).iter().map(|file| ModuleId(*file));
-            let mut includers = includers.filter(|other| is_compiled(project.path(*other))).peekable();
-            let included = includers.peek().is_some();
+            let includers: Vec<ModuleId> = includers.filter(|other| is_compiled(project.path(*other))).collect();
+            let included = !includers.is_empty();
             let compiled = is_compiled(project.path(id));
             let alone = compiled
                 && module.language == Language::Cuda
@@ -127,8 +131,10 @@ impl<'p> Uses<'p> {
                 alone,
                 of_program: built && !of_library,
                 built,
-                in_program: !folders(project.path(id)).split('/').any(|folder| folder == "include")
-                    && includers.any(|other| folders(project.path(other)) == folders(project.path(id))),
+                in_program: includers.iter().any(|other| {
+                    let begins = project.module(*other).functions.iter().any(is_main);
+                    is_of_program(project.path(id), project.path(*other), begins && built && !of_library)
+                }),
                 pastes: reached.chain([id]).any(blindly),
                 has_main: module.functions.iter().any(is_main),
             }
@@ -138,7 +144,14 @@ impl<'p> Uses<'p> {
         let is_program = is_small && (calls.may_have("main") || files.iter().any(|file| file.has_main));
         let macros = files.iter().flat_map(|file| &file.module.macros);
         let pasted = macros.flat_map(|defined| pasted(defined)).collect();
-        Self { files, is_program, pasted, places: OnceLock::new(), mangled: OnceLock::new() }
+        Self {
+            files,
+            is_program,
+            pasted,
+            places: OnceLock::new(),
+            expanding: OnceLock::new(),
+            mangled: OnceLock::new(),
+        }
     }
 
     /// Who uses the function around a place. Without `others` not all of the project is known.
@@ -184,9 +197,12 @@ impl<'p> Uses<'p> {
         if is_main(function) || file.module.language != Language::Cuda || file.module.inside.is_some() {
             return false;
         }
-        let same = |other: &Function| other.name == function.name;
+        let same = |other: &Function| other.name == function.name && other.param_count == function.param_count;
+        let meant = Meant::of(function, self.files.iter().map(|file| file.module));
+        let expanding = self.expanding.get_or_init(|| expanding(self.files.iter().map(|file| file.module)));
+        let means = |text: &str, at: usize| meant.at(text, at, &|word| expanding.contains(word));
         if file.hides(function) {
-            return self.is_nowhere(&function.name, &same, Within::File(at), at, ask, calls);
+            return self.is_nowhere(&function.name, &same, Some(&means), Within::File(at), at, ask, calls);
         }
         let within = match file.of_program {
             true => Within::Program,
@@ -221,11 +237,12 @@ impl<'p> Uses<'p> {
             return false;
         }
         let unnamed = |name: &str, own: &dyn Fn(&Function) -> bool, is_function: bool| {
-            self.is_nowhere(name, own, within, at, ask, calls)
+            let means: &dyn Fn(&str, usize) -> bool = &means;
+            self.is_nowhere(name, own, is_function.then_some(means), within, at, ask, calls)
                 && ask.others.texts().is_some_and(|texts| {
                     !ask.others.spell(name)
                         || texts.iter().all(|text| match text.role {
-                            Role::Quiet if is_function && within == Within::Program => !text.uses(name),
+                            Role::Quiet if is_function && within == Within::Program => !text.uses(name, means),
                             Role::Quiet | Role::Foreign | Role::Script => !text.names(name),
                             Role::Build | Role::Document => true,
                         })
@@ -286,11 +303,14 @@ impl<'p> Uses<'p> {
                 .is_some_and(|texts| !texts.iter().any(|text| text.role == Role::Script && text.names(stem)))
     }
 
-    /// Whether a name stands nowhere but in what it names itself, and in code that never runs.
+    /// Whether a name stands nowhere but in what it names itself, and in code that never runs. `means`: of a function, whether the name
+    /// at a place of a text may mean it.
+    #[allow(clippy::too_many_arguments)] // One question, asked of two kinds of names.
     fn is_nowhere(
         &self,
         name: &str,
         own: &dyn Fn(&Function) -> bool,
+        means: Option<&dyn Fn(&str, usize) -> bool>,
         within: Within,
         home: usize,
         ask: &Ask<'_, 'p>,
@@ -307,6 +327,16 @@ impl<'p> Uses<'p> {
             }
             if file.declares(name, at) {
                 return !is_elsewhere;
+            }
+            if let Some(means) = means {
+                let declared = file.module.functions.iter().filter(|it| it.name_span.start as usize == at);
+                let declared: Vec<&Function> = declared.collect();
+                // What declares another function of the name is no use of this one.
+                let is_another =
+                    if declared.is_empty() { !means(file.text, at) } else { !declared.iter().any(|it| own(it)) };
+                if is_another {
+                    return true;
+                }
             }
             // A file that defines a function of this name itself means its own, and belongs to another program.
             if index != home && self.means_its_own(index, name, ask.project) {
@@ -352,29 +382,6 @@ impl<'p> Uses<'p> {
     }
 }
 
-/// What a macro's body joins with `##`: what stands on both sides, each nothing where it is a parameter.
-fn joins(defined: &MacroDefinition) -> impl Iterator<Item = [&str; 2]> {
-    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let own = |word: &str| !defined.params.iter().flatten().any(|param| *param == *word) && !word.starts_with("__VA");
-    let body = &*defined.body;
-    body.match_indices("##").map(move |(at, mark)| {
-        let (before, behind) = (body[..at].trim_end(), body[at + mark.len()..].trim_start());
-        let last = before.rsplit(|letter| !is_part(letter)).next().unwrap_or(before);
-        let next = behind.split(|letter| !is_part(letter)).next().unwrap_or(behind);
-        [last, next].map(|word| if own(word) { word } else { "" })
-    })
-}
-
-fn pastes_blindly(defined: &MacroDefinition) -> bool {
-    joins(defined).any(|[before, behind]| before.is_empty() && behind.is_empty())
-}
-
-/// The parts of names that a macro makes, each with whether it begins them.
-fn pasted(defined: &MacroDefinition) -> Vec<(&str, bool)> {
-    let parts = joins(defined).flat_map(|[before, behind]| [(before, true), (behind, false)]);
-    parts.filter(|(part, _)| !part.is_empty()).collect()
-}
-
 /// Whether a text has a pattern, and no longer one.
 fn spells(text: &str, pattern: &str) -> bool {
     let ends = |at: usize| !text[at + pattern.len()..].starts_with(|next: char| next.is_ascii_alphanumeric());
@@ -383,6 +390,22 @@ fn spells(text: &str, pattern: &str) -> bool {
 
 fn is_compiled(path: &str) -> bool {
     COMPILED.iter().any(|ending| path.ends_with(ending))
+}
+
+/// Whether a header belongs to a program, and is not for others, because a source includes it. `begins`: whether a program begins in the
+/// source, and the builds make nothing but programs.
+fn is_of_program(header: &str, source: &str, begins: bool) -> bool {
+    const TRIALS: [&str; 6] = ["bench", "demo", "example", "sample", "test", "tutorial"];
+    let (header, source) = (folders(header), folders(source));
+    let Some(at) = header.split('/').position(|folder| folder == "include") else {
+        // Beside trials of a library that is headers alone, these are its product.
+        let is_trial = |folder: &str| TRIALS.iter().any(|trial| folder.to_ascii_lowercase().contains(trial));
+        return header == source || begins && !source.split('/').any(is_trial);
+    };
+    // `include` beside the sources' folder.
+    let mut parts = source.split('/');
+    let same = header.split('/').take(at).all(|folder| parts.next() == Some(folder));
+    begins && same && parts.next().is_some_and(|folder| ["src", "source"].contains(&folder))
 }
 
 /// A path without its last part.
@@ -481,9 +504,11 @@ impl<'p> File<'p> {
         holds(self.comments.get_or_init(|| comments(self.text, &region)), at)
     }
 
-    /// Whether a place is in a comment, or in a branch of `#if` that is not the program.
+    /// Whether a place is in a comment, in the name of a file, or in a branch of `#if` that is not the program.
     fn is_no_code(&self, at: usize) -> bool {
-        self.is_comment(at) || self.module.passed_over.iter().any(|span| span.range().contains(&at))
+        names_file(self.text, at)
+            || self.is_comment(at)
+            || self.module.passed_over.iter().any(|span| span.range().contains(&at))
     }
 
     /// Whether a class of a name is declared at a place.

@@ -138,6 +138,57 @@ fn functions_that_nobody_calls() {
     }
 }
 
+#[test]
+fn inline_functions_in_headers_of_a_program() {
+    let told = |header: &str, source: &str, begins: &str| {
+        let text = dropping("get").replace("void get", "inline void get");
+        let main = format!("#include \"../{header}\"\n__global__ void k() {{}}\n{begins}\n");
+        let makefile = ("Makefile", "app: main.o\n\tnvcc $^ -o $@\n%.o: %.cu\n\tnvcc -c $<\n");
+        told(&Sandbox::new(&[(header, &*text), (source, &*main), makefile]))
+    };
+    let begins = "int main() { return 0; }";
+    assert_eq!(told("include/ui.h", "src/main.cu", begins), ["get?"]);
+    assert_eq!(told("common/ui.h", "app/main.cu", begins), ["get?"]);
+    assert_eq!(told("common/ui.h", "app/main.cu", "int main() { void *p; get(&p); return 0; }"), ["get"]);
+    // What trials use may be made for others.
+    assert_eq!(told("include/ui.h", "tests/main.cu", begins), ["get"]);
+    assert_eq!(told("common/ui.h", "examples/main.cu", begins), ["get"]);
+}
+
+#[test]
+fn functions_whose_name_means_others() {
+    let told = |text: &str, uses: &str| {
+        let main = format!(
+            "#include \"all.h\"\n#include \"part.h\"\nint main() {{ void *p; a(&p); b(&p); c(&p); d(&p); {uses} return 0; }}\n"
+        );
+        let header = "#define BOTH p, 1\nnamespace one { void part(void **p); }\nnamespace two { void part(void **p); void part(void **p, int n = 1); }\nvoid part(void **p, int n, int m);\n";
+        let part = ["#include \"all.h\"\n#include \"part.h\"\n", text].concat();
+        let more = [("main.cu", &*main), ("part.h", header), ("part.cu", &*part)];
+        let makefile = ("Makefile", "app: main.o a.o b.o c.o d.o part.o\n\tnvcc $^ -o $@\n%.o: %.cu\n\tnvcc -c $<\n");
+        let mut all = told(&project(makefile, &more));
+        all.retain(|name| name.starts_with("part"));
+        all
+    };
+    let free = dropping("part").replace("(void **p)", "(void **p, int n, int m)");
+    let of_two = format!("namespace two {{ {} }}\n", dropping("part"));
+    let with_default = format!("namespace two {{ {} }}\n", dropping("part").replace("(void **p)", "(void **p, int n)"));
+    assert_eq!(told(&free, ""), ["part?"]);
+    assert_eq!(told(&free, "part(&p, 1);"), ["part?"]);
+    assert_eq!(told(&free, "s.part(&p, 1, 2); q->part(&p, 1, 2);"), ["part?"]);
+    assert_eq!(told(&free, "part(&p, 1, 2);"), ["part"]);
+    assert_eq!(told(&free, "part(BOTH, 2);"), ["part"]);
+    assert_eq!(told(&free, "run(part);"), ["part"]);
+    assert_eq!(told(&free, "// Does it.\n part(&p, 1, 2);"), ["part"]);
+    assert_eq!(told(&of_two, "one::part(&p);"), ["part?"]);
+    assert_eq!(told(&of_two, "two::part(&p);"), ["part"]);
+    assert_eq!(told(&with_default, "two::part(&p);"), ["part"]);
+    assert_eq!(told(&with_default, "two::part();"), ["part?"]);
+    // One that runs calls the other.
+    let both = format!("{free}void part(void **p, int n) {{ part(p, n, 1); }}\n");
+    assert_eq!(told(&both, "part(&p, 1);"), ["part"]);
+    assert_eq!(told(&both, ""), ["part?"]);
+}
+
 /// Lines of a file at which something is told, with its confidence.
 fn at_lines(text: &str, rule: &str, name: &str) -> Vec<String> {
     let sandbox = Sandbox::new(&[(name, text)]);
