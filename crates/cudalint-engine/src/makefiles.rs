@@ -14,20 +14,39 @@ const NAMES: [&str; 8] =
     ["Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "common.mk", "make.inc", "setup.py", "build.sh"];
 
 /// What build files that make libraries, or modules of Python, say; also those of which little is written out.
-const LIBRARIES: [&str; 12] = [
-    "add_library",
-    "ADD_LIBRARY",
-    "-shared",
-    "$(AR)",
-    "ar r",
-    "ar c",
-    "ar -",
-    "anlib",
-    " -lib ",
-    "install(",
-    "setup(",
-    "include(",
+const LIBRARIES: [&str; 10] =
+    ["add_library", "ADD_LIBRARY", "-shared", "$(AR)", "ar r", "ar c", "ar -", "anlib", " -lib ", "setup("];
+
+/// CMake's own modules that make nothing.
+const MODULES: [&str; 14] = [
+    "CMakeDependentOption",
+    "CMakePrintHelpers",
+    "CPack",
+    "CTest",
+    "CheckCXXCompilerFlag",
+    "CheckIPOSupported",
+    "CheckIncludeFileCXX",
+    "CheckLanguage",
+    "ExternalProject",
+    "FetchContent",
+    "FindCUDA",
+    "GNUInstallDirs",
+    "GoogleTest",
+    "ProcessorCount",
 ];
+
+/// Whether a build file makes a library or hands headers on, or may.
+fn makes_library(text: &str) -> bool {
+    const OF_LIBRARY: [&str; 5] = ["ARCHIVE", "DIRECTORY", "EXPORT", "FILES", "LIBRARY"];
+    let commands = |name: &'static str| {
+        let begins = |at: usize| !text[..at].ends_with(|before: char| before.is_ascii_alphanumeric() || before == '_');
+        let found = text.match_indices(name).filter(move |(at, _)| begins(*at));
+        found.map(|(at, name)| text[at + name.len()..].split(')').next().unwrap_or(""))
+    };
+    LIBRARIES.iter().any(|mark| text.contains(mark))
+        || commands("install(").any(|inside| OF_LIBRARY.iter().any(|word| inside.contains(word)))
+        || commands("include(").any(|inside| !MODULES.contains(&inside.split_whitespace().next().unwrap_or("")))
+}
 
 /// The beginnings of `CMake`'s commands and properties that list macros.
 const LISTS: [&str; 3] = ["add_compile_definitions(", "target_compile_definitions(", "COMPILE_DEFINITIONS "];
@@ -64,7 +83,7 @@ pub fn read(root: Option<&Path>, sources: &[Source]) -> Builds {
             if !texts.is_empty() {
                 builds.building.push(folder.to_owned());
             }
-            if texts.iter().any(|text| LIBRARIES.iter().any(|mark| text.contains(mark))) {
+            if texts.iter().any(|text| makes_library(text)) {
                 builds.libraries.push(folder.to_owned());
             }
             if texts.iter().any(|text| shares_heap(text)) {
@@ -179,7 +198,23 @@ fn name(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{architecture, is_for_old_devices, macros, toolkit};
+    use super::{architecture, is_for_old_devices, macros, makes_library, toolkit};
+
+    #[test]
+    fn builds_that_make_what_others_use() {
+        for (text, expected) in [
+            ("add_executable(app a.cu)\ninstall(TARGETS app DESTINATION bin)\n", false),
+            ("add_executable(app a.cu)\ninstall(TARGETS app LIBRARY DESTINATION lib)\n", true),
+            ("install(DIRECTORY include DESTINATION .)\n", true),
+            ("include(FetchContent)\ninclude(CTest)\n", false),
+            ("include(cmake/all.cmake)\n", true),
+            ("target_include(app)\n", false),
+            ("add_library(all a.cu)\n", true),
+            ("lib.so: a.o\n\tg++ -shared $^\n", true),
+        ] {
+            assert_eq!(makes_library(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn macros_of_makefiles_and_of_cmake_are_named() {
