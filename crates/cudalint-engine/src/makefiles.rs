@@ -44,7 +44,7 @@ fn makes_library(text: &str) -> bool {
         found.map(|(at, name)| text[at + name.len()..].split(')').next().unwrap_or(""))
     };
     LIBRARIES.iter().any(|mark| text.contains(mark))
-        || commands("install(").any(|inside| OF_LIBRARY.iter().any(|word| inside.contains(word)))
+        || commands("install(").any(|inside| inside.split_whitespace().any(|word| OF_LIBRARY.contains(&word)))
         || commands("include(").any(|inside| !MODULES.contains(&inside.split_whitespace().next().unwrap_or("")))
 }
 
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn builds_that_make_what_others_use() {
         for (text, expected) in [
-            ("add_executable(app a.cu)\ninstall(TARGETS app DESTINATION bin)\n", false),
+            ("add_executable(app a.cu)\ninstall(TARGETS app DESTINATION ${A_DIRECTORY})\n", false),
             ("add_executable(app a.cu)\ninstall(TARGETS app LIBRARY DESTINATION lib)\n", true),
             ("install(DIRECTORY include DESTINATION .)\n", true),
             ("include(FetchContent)\ninclude(CTest)\n", false),
