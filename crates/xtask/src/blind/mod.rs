@@ -30,6 +30,13 @@ pub fn run(root: &Path, plan: &Plan) -> Result<(), String> {
         return count::print(plan.round, &draw, &read(verdicts)?);
     }
     let list: List = toml::from_str(&read(&plan.list)?).map_err(|error| format!("{}: {error}", plan.list.display()))?;
+    let report = read(&root.join("docs/real-code.md")).unwrap_or_default();
+    for project in list.project.iter().filter(|project| project.round == Some(plan.round)) {
+        let name = project.repository.rsplit('/').next().unwrap_or(&project.repository);
+        if is_named(&report, name) {
+            eprintln!("{}: named in docs/real-code.md: was it run before?", project.repository);
+        }
+    }
     let (draw, findings) = draw::draw(root, plan, &list.project)?;
     write(&out.join("sheet.md"), &sheet::sheet(&plan.folder, &findings))?;
     write(&kept, &serde_json::to_string_pretty(&draw).map_err(|error| error.to_string())?)?;
@@ -42,6 +49,12 @@ pub fn run(root: &Path, plan: &Plan) -> Result<(), String> {
         out.join("sheet.md").display()
     );
     Ok(())
+}
+
+/// Whether a name stands in a text as a word.
+fn is_named(text: &str, name: &str) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_-+.".contains(letter);
+    text.split(|letter| !is_part(letter)).any(|word| word.trim_end_matches('.').eq_ignore_ascii_case(name))
 }
 
 fn read(path: &Path) -> Result<String, String> {
