@@ -232,14 +232,13 @@ fn specifier_end(edit: &Edit<'_>, i: usize, call: usize, class: Option<Class>) -
     if class.is_none() && edit.scope(i) == Scope::Block && edit.newline_after(call) && !loops {
         return None;
     }
-    // `UNROLL for (..)`.
-    if matches!(edit.word(next), Some(W::For | W::While | W::Do)) && call == i {
-        return Some(i);
-    }
-    if call > i && matches!(edit.word(call + 1), Some(W::For | W::While | W::Do)) {
+    // `UNROLL for (..)`; a name that says nothing of loops and ends its line may be a look at errors.
+    if loops {
+        const OF_LOOPS: [&[u8]; 8] = [b"UNROLL", b"PRAGMA", b"LOOP", b"OMP", b"SIMD", b"IVDEP", b"VECTOR", b"PARALLEL"];
         let name = edit.text(i);
-        let pragma = [&b"UNROLL"[..], b"PRAGMA", b"LOOP"].iter().any(|part| memchr::memmem::find(name, part).is_some());
-        return pragma.then_some(call);
+        let pragma = OF_LOOPS.iter().any(|part| memchr::memmem::find(name, part).is_some());
+        let is_statement = call > i || class.is_none() && edit.newline_after(i);
+        return (pragma || !is_statement).then_some(call);
     }
     // A macro with code behind it is a statement, unless a declaration goes on in the same line.
     if call > i {

@@ -139,7 +139,9 @@ fn alone(edit: &Edit<'_>, i: usize) -> bool {
         None if edit.newline_after(i) && is_caps(edit.text(i)) => {
             // Three words in a row are no declaration: the first is a macro. Nor is a launch, or what is done with an object.
             let used = [code::SCOPE, code::ARROW, code::LAUNCH, p(b'.'), p(b'('), p(b'<')].contains(&edit.punct(i + 2));
-            edit.is_name(next) && (edit.is_name(i + 2) || used)
+            // A type stands at the end of a line behind no other statement: `f(); CHECKED` and `times[i] = t;` below.
+            let behind = i > 0 && !edit.newline_after(i - 1);
+            edit.is_name(next) && (edit.is_name(i + 2) || used || behind)
                 || matches!(
                     edit.group(next),
                     Some(Group::Type | Group::Specifier | Group::Control | Group::Qualifier | Group::Space)
