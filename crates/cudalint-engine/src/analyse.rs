@@ -110,10 +110,8 @@ pub(crate) fn analyse(
     // Error handling and walks know nothing of each other, so that neither waits where the other joins its modules.
     let (status, walks) = rayon::join(
         || {
-            // Code without a word of the GPU looks at none of its errors.
-            let surveyed =
-                units.iter().zip(&wanted).map(|(unit, source)| source.filter(|_| !unit.file.is_of_callers()));
-            let (surveys, faults) = each(&surveyed.collect::<Vec<_>>(), input.steps, |unit| survey(project, id(unit)));
+            // Code without a word of the GPU, too: it may call what launches, and then what looks at errors.
+            let (surveys, faults) = each(&wanted, input.steps, |unit| survey(project, id(unit)));
             (guarded(|| StatusTable::join(project, &surveys)), surveys, faults)
         },
         || {

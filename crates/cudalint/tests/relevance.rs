@@ -468,3 +468,34 @@ fn what_is_refused_is_refused_in_a_file_that_no_compiler_takes() {
         report["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].as_str().unwrap()).collect();
     assert_eq!(rules, ["kernel-called-without-launch"]);
 }
+
+#[test]
+fn callers_without_gpu_code_that_look_at_the_last_error() {
+    let told = |divide: &str| {
+        let kernels = "#include \"kernels.h\"\n__global__ void k(int *c) { c[threadIdx.x] = 1; }\n\
+                       void sort(int n, int *c) { k<<<1, n>>>(c); }\n";
+        let base = "#include \"base.h\"\n#include <cuda_runtime.h>\nvoid Base::look(int line) const {\n    \
+                    if (cudaGetLastError() != cudaSuccess) throw line;\n}\n";
+        let cells = format!(
+            "#include \"base.h\"\n#include \"kernels.h\"\nvoid Cells::first() {{ sort(8, c); }}\nvoid Cells::divide() {{ {divide} }}\n"
+        );
+        let sandbox = Sandbox::new(&[
+            ("kernels.h", "void sort(int n, int *c);\n"),
+            ("kernels.cu", kernels),
+            (
+                "base.h",
+                "struct Base { void look(int line) const; };\n#define LOOK() look(__LINE__)\n\
+                 struct Cells : Base { int *c; void first(); void divide(); };\n",
+            ),
+            ("base.cpp", base),
+            ("cells.cpp", &cells),
+            ("main.cpp", "#include \"base.h\"\nint main() { Cells c; c.divide(); return 0; }\n"),
+        ]);
+        let ran = sandbox.run(&["--select", "unchecked-launch", "--output-format", "json", "."]);
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        report["findings"].as_array().unwrap().len()
+    };
+    assert_eq!(told("first();"), 1);
+    assert_eq!(told("first(); LOOK();"), 0);
+    assert_eq!(told("LOOK(); first();"), 1);
+}
