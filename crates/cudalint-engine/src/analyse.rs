@@ -111,7 +111,10 @@ pub(crate) fn analyse(
     let (status, walks) = rayon::join(
         || {
             // Code without a word of the GPU, too: it may call what launches, and then what looks at errors.
-            let (surveys, faults) = each(&wanted, input.steps, |unit| survey(project, id(unit)));
+            let (surveys, faults) = each(&wanted, input.steps, |unit| {
+                let survey = survey(project, id(unit));
+                if units[unit].file.is_of_callers() { survey.of_caller() } else { survey }
+            });
             (guarded(|| StatusTable::join(project, &surveys)), surveys, faults)
         },
         || {

@@ -498,4 +498,6 @@ fn callers_without_gpu_code_that_look_at_the_last_error() {
     assert_eq!(told("first();"), 1);
     assert_eq!(told("first(); LOOK();"), 0);
     assert_eq!(told("LOOK(); first();"), 1);
+    // What is out of sight has other things to look at.
+    assert_eq!(told("first(); draw(c);"), 1);
 }

@@ -408,6 +408,8 @@ impl<'a> Join<'a> {
                     continue;
                 }
                 let solved = self.solve(index, *exit);
+                // In a file without a word of CUDA, what is out of sight has other things to look at.
+                let quiet = self.surveys[self.functions[index].0].of_caller;
                 for (call, name) in loose {
                     let after = solved.calls.get(*call).copied().unwrap_or_default();
                     for target in self.by_name.get(name).into_iter().flatten() {
@@ -420,7 +422,7 @@ impl<'a> Join<'a> {
                     let is_method = matches!(calls[call].callee, Callee::Method { .. });
                     for target in &self.targets[index][call] {
                         let elsewhere = self.functions[*target as usize].0 != self.functions[index].0;
-                        let after = if is_method && elsewhere { in_sight(*after) } else { *after };
+                        let after = if quiet || is_method && elsewhere { in_sight(*after) } else { *after };
                         let slot = &mut next[*target as usize];
                         *slot = Some(match *slot {
                             Some(other) => After { must: other.must & after.must, may: other.may | after.may },

@@ -67,6 +67,7 @@ pub fn survey(project: &Project, id: ModuleId) -> Survey {
         of_both,
         hidden_macros: hidden::macros(module),
         macros: checkers::shapes(module),
+        of_caller: false,
         used_macros: checkers::macros_used_with_calls(project, id),
     }
 }

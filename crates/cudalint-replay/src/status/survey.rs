@@ -19,6 +19,16 @@ pub struct Survey {
     pub(crate) macros: Vec<MacroShape>,
     /// Macros in whose arguments GPU calls stand, with the position of the argument.
     pub(crate) used_macros: rustc_hash::FxHashSet<(Name, u32)>,
+    /// Whether the file has no GPU code, and is read for what it calls.
+    pub(crate) of_caller: bool,
+}
+
+impl Survey {
+    /// Of a file without GPU code, which is read for what it calls.
+    #[must_use]
+    pub fn of_caller(self) -> Self {
+        Self { of_caller: true, ..self }
+    }
 }
 
 /// A host function, reduced.
