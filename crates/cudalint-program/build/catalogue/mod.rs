@@ -101,18 +101,24 @@ fn twins(table: &mut Table) -> Read<()> {
 fn read(text: &str, table: &mut Table) -> Result<(), (usize, String)> {
     let mut defaults = Defaults { returns: "Other".to_owned(), side: "Open".to_owned(), ..Defaults::default() };
     let mut lines: Vec<(usize, String)> = Vec::new();
+    // Whether a line may go on: not behind an empty one, and no setting of one value does.
+    let mut open = false;
     for (number, line) in text.lines().enumerate() {
         let content = line.split('#').next().unwrap_or("").trim_end();
         if content.is_empty() {
+            open &= !line.trim().is_empty();
             continue;
         }
-        match lines.last_mut() {
-            Some((_, before)) if content.starts_with(' ') => {
-                before.push(' ');
-                before.push_str(content.trim_start());
-            }
-            _ => lines.push((number + 1, content.to_owned())),
+        if !content.starts_with(' ') {
+            open = !["@library", "@section", "@returns", "@side", "@since"].iter().any(|one| content.starts_with(one));
+            lines.push((number + 1, content.to_owned()));
+            continue;
         }
+        let Some((_, before)) = lines.last_mut().filter(|_| open) else {
+            return Err((number + 1, "an indented line goes on with the line above it, and there is none".to_owned()));
+        };
+        before.push(' ');
+        before.push_str(content.trim_start());
     }
     for (number, line) in lines {
         entry(&line, &mut defaults, table).map_err(|error| (number, error))?;
@@ -631,6 +637,9 @@ mod tests {
         assert_eq!(told("@library C\nf (p): frees q").as_deref(), Some("2: no parameter is called `q`"));
         assert_eq!(told("@library C\nf: until soon").as_deref(), Some("2: `soon` is no version"));
         assert_eq!(told("@library C\nf: flies").as_deref(), Some("2: `flies` is not understood"));
+        let lost = Some("3: an indented line goes on with the line above it, and there is none");
+        assert_eq!(told("@library C\n\n  f g").as_deref(), lost);
+        assert_eq!(told("@library C\n@section Mathematics\n  f g").as_deref(), lost);
         let twice = told("@library C\nf\n\ng = f");
         assert_eq!(twice.as_deref(), Some("4: `f` stands twice: it is a spelling of `f` already"));
     }
