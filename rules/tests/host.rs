@@ -205,3 +205,30 @@ void factor(cusolverDnHandle_t h, int m, float **a, int *info, int n) {{
     assert_eq!(told("cusolverDnSpotrfBatched(h, CUBLAS_FILL_MODE_LOWER, m, a, m, d_info, n);"), 0);
     assert_eq!(told("use(d_info);"), 1);
 }
+
+/// A macro of a header raises the limit of a kernel's dynamic shared memory.
+#[test]
+fn a_limit_that_a_macro_of_a_header_raises() {
+    let told = |body: &str, limits: &str| {
+        let text = format!(
+            "#include \"limits.h\"
+__global__ void stage(float *values) {{ extern __shared__ float staged[]; staged[threadIdx.x] = values[threadIdx.x]; }}
+void run(float *values) {{
+    cudaError_t status;
+    {body}
+    stage<<<1, 256, 72 * 1024>>>(values);
+}}
+"
+        );
+        let engine = Engine::new(cudalint_rules::RULES);
+        match engine.lint_texts(&[("a.cu".to_owned(), &*text), ("limits.h".to_owned(), limits)], None) {
+            Ok(all) => all.iter().filter(|finding| finding.rule.name == "shared-memory-over-limit").count(),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let room = "#define ROOM(BYTES, KERNEL) \\
+    status = cudaFuncSetAttribute(KERNEL, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES);
+";
+    assert_eq!(told("ROOM(72 * 1024, stage)", room), 0);
+    assert_eq!(told("", ""), 1);
+}

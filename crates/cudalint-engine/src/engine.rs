@@ -144,7 +144,8 @@ impl Engine {
                 let shares_heap = commands.shares_heap;
                 let mut reading = Reading::new(given, settings, &base, commands, &shown);
                 reading.options.local_packages = local_packages;
-                let builds = makefiles::read(group.root.as_deref(), &group.sources);
+                let builds =
+                    makefiles::read(group.root.as_deref(), &group.sources, others.as_deref().unwrap_or_default());
                 let whole = group.root.iter().filter(|_| shares_heap);
                 reading.options.sharing_folders = builds.sharing.iter().chain(whole).map(|it| shown(it)).collect();
                 if group.root.is_some() {

@@ -68,10 +68,11 @@ pub struct Builds {
     pub naming: Vec<(PathBuf, Named)>,
 }
 
-/// What is said in the folders of the sources and, within a project, in the folders above them.
-pub fn read(root: Option<&Path>, sources: &[Source]) -> Builds {
+/// What is said in the folders of the sources and, within a project, in the folders above them. `others`: the project's other files.
+pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Builds {
     let mut seen: FxHashSet<&Path> = FxHashSet::default();
     let mut builds = Builds::default();
+    of_visual_studio(others, &mut builds);
     for folder in sources.iter().filter_map(|source| source.real.parent()) {
         let above = folder.ancestors().skip(1).take_while(|above| root.is_some_and(|root| above.starts_with(root)));
         for folder in std::iter::once(folder).chain(above) {
@@ -107,6 +108,27 @@ pub fn read(root: Option<&Path>, sources: &[Source]) -> Builds {
         }
     }
     builds
+}
+
+/// Visual Studio's projects: each is one program, or one library.
+fn of_visual_studio(others: &[PathBuf], builds: &mut Builds) {
+    const MOST: usize = 200;
+    let is_one = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "vcxproj");
+    for path in others.iter().filter(is_one).take(MOST) {
+        let (Some(folder), Ok(text)) = (path.parent(), read_text(path)) else { continue };
+        if !builds.building.iter().any(|known| known == folder) {
+            builds.building.push(folder.to_owned());
+        }
+        if !makes_program(&text) && !builds.libraries.iter().any(|known| known == folder) {
+            builds.libraries.push(folder.to_owned());
+        }
+    }
+}
+
+/// Whether each configuration of a project of Visual Studio makes a program.
+fn makes_program(text: &str) -> bool {
+    let mut kinds = text.split("<ConfigurationType>").skip(1).peekable();
+    kinds.peek().is_some() && kinds.all(|rest| rest.trim_start().starts_with("Application"))
 }
 
 fn without_comments(text: &str) -> String {
@@ -198,7 +220,18 @@ fn name(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{architecture, is_for_old_devices, macros, makes_library, toolkit};
+    use super::{architecture, is_for_old_devices, macros, makes_library, makes_program, toolkit};
+
+    #[test]
+    fn programs_of_visual_studio() {
+        let kind = |one: &str, other: &str| {
+            makes_program(&format!(
+                "<ConfigurationType>{one}</ConfigurationType>\n<ConfigurationType>{other}</ConfigurationType>\n"
+            ))
+        };
+        assert!(kind("Application", "Application"));
+        assert!(!kind("Application", "DynamicLibrary") && !makes_program("<Project/>"));
+    }
 
     #[test]
     fn builds_that_make_what_others_use() {

@@ -42,6 +42,8 @@ fn project(build: (&str, &str), more: &[(&str, &str)]) -> Sandbox {
 }
 
 const MAKEFILE: (&str, &str) = ("Makefile", "app: main.o a.o b.o c.o d.o\n\tnvcc $^ -o $@\n%.o: %.cu\n\tnvcc -c $<\n");
+const STUDIO: (&str, &str) = ("all.vcxproj", "<ConfigurationType>Application</ConfigurationType>\n");
+const LIBRARY_OF_STUDIO: (&str, &str) = ("all.vcxproj", "<ConfigurationType>StaticLibrary</ConfigurationType>\n");
 /// A library, so that nobody knows who calls its functions.
 const LIBRARY: (&str, &str) = ("CMakeLists.txt", "add_library(all main.cu a.cu b.cu c.cu d.cu)\n");
 
@@ -120,6 +122,9 @@ fn functions_that_nobody_calls() {
     ] {
         assert_eq!(told(build, &text, &[]), ["get?"], "{build:?} {text}");
     }
+    // Visual Studio says what it makes, too.
+    assert_eq!(told(STUDIO, &get, &[]), ["get?"]);
+    assert_eq!(told(LIBRARY_OF_STUDIO, &get, &[("x.h", "void get(void **p);\n")]), ["get"]);
     // A header without GPU code declares it: in a program that is no use.
     let declared = ("get.h", "void get(void **p);\n");
     assert_eq!(told(MAKEFILE, &get, &[declared]), ["get?"]);

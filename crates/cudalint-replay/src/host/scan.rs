@@ -39,11 +39,14 @@ impl ProjectScan {
     }
 
     /// Whether code out of the walk's sight may ask for more dynamic shared memory for a kernel: it names it, or it
-    /// names no kernel of the project and stands in the same file as the launch or the kernel.
+    /// names no kernel of the project and stands in the file of the launch or the kernel, or in one that these include.
     pub(crate) fn may_ask(&self, project: &Project, launch: ModuleId, kernel: (ModuleId, FunctionId)) -> bool {
         let name = project.function_at(kernel.0, kernel.1).map_or("", |function| function.name.as_str());
+        let is_part = |file: ModuleId, of: ModuleId| {
+            file == of || project.includes().reach(of.index() as u32).included.has(file.index() as u32)
+        };
         self.asked.iter().any(|(module, asked)| {
-            asked == name || ((*module == launch || *module == kernel.0) && !is_kernel(project, asked))
+            asked == name || ((is_part(*module, launch) || is_part(*module, kernel.0)) && !is_kernel(project, asked))
         })
     }
 }

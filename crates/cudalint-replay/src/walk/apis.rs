@@ -328,7 +328,11 @@ impl<'p> Walker<'p> {
     }
 
     fn set_attribute(&mut self, kernel: ExprId, attribute: ExprId, value: ExprId) {
-        let name = self.text(attribute);
+        // Of what stands in a macro's body the text is that of the macro's use.
+        let name = match self.module().exprs.get(self.without_casts(attribute)).map(|expr| &expr.kind) {
+            Some(Expr::Name { path, .. }) => path.last().map_or_else(String::new, ToString::to_string),
+            _ => self.text(attribute),
+        };
         let out = self.eval(self.without_casts(kernel));
         let value = self.eval(value);
         let last = name.rsplit(|c: char| !c.is_alphanumeric() && c != '_').find(|word| !word.is_empty());
