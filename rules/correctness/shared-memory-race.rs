@@ -18,7 +18,7 @@ pub static RULE: Rule = rule!("shared-memory-race", Correctness, Racecheck)
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let race = race(shown.event)?;
-    let one_instruction = race.first.site == race.second.site;
+    let one_instruction = race.is_one_instruction();
     let why = if one_instruction { "in one step" } else { "and no barrier stands between" };
     let mut finding = races::finding(&RULE, context, shown, why)?;
     if !one_instruction && race.first.site.module == context.id && race.second.site.module == context.id {

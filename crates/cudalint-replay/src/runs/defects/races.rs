@@ -45,6 +45,11 @@ impl Race<'_> {
         matches!(self.object.kind, ObjectKind::Shared | ObjectKind::DynamicShared)
     }
 
+    /// Whether both accesses are one instruction. All that a macro does has the place of its use; a read and a write are two.
+    pub fn is_one_instruction(&self) -> bool {
+        self.first.site == self.second.site && self.first.kind.writes() && self.second.kind.writes()
+    }
+
     /// How sure it is that the race does harm, as far as races with the same cause tell.
     pub(super) fn harm(&self, group: Group) -> Harm {
         let stores = self.is_between_stores();
