@@ -17,7 +17,7 @@ const NAMES: [&str; 8] =
 const LIBRARIES: [&str; 10] =
     ["add_library", "ADD_LIBRARY", "-shared", "$(AR)", "ar r", "ar c", "ar -", "anlib", " -lib ", "setup("];
 
-/// CMake's own modules that make nothing.
+/// Modules of `CMake` itself that make nothing.
 const MODULES: [&str; 14] = [
     "CMakeDependentOption",
     "CMakePrintHelpers",

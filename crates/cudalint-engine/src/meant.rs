@@ -20,7 +20,7 @@ pub(crate) struct Meant<'p> {
 
 impl<'p> Meant<'p> {
     /// `modules`: all of the project.
-    pub fn of(function: &'p Function, modules: impl Iterator<Item = &'p Module> + Clone) -> Self {
+    pub fn of(function: &'p Function, modules: &(impl Iterator<Item = &'p Module> + Clone)) -> Self {
         let largest = function.param_count as usize;
         let named = modules.clone().flat_map(|module| &module.functions).filter(|other| other.name == function.name);
         // Default values stand in the declaration alone.

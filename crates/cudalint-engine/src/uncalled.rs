@@ -86,6 +86,9 @@ struct Ask<'a, 'p> {
     left: Cell<u32>,
 }
 
+/// Whether the name at a place of a text may mean a function.
+type Means<'a> = &'a dyn Fn(&str, usize) -> bool;
+
 /// Which uses of a name count.
 #[derive(Clone, Copy, PartialEq)]
 enum Within {
@@ -198,7 +201,7 @@ impl<'p> Uses<'p> {
             return false;
         }
         let same = |other: &Function| other.name == function.name && other.param_count == function.param_count;
-        let meant = Meant::of(function, self.files.iter().map(|file| file.module));
+        let meant = Meant::of(function, &self.files.iter().map(|file| file.module));
         let expanding = self.expanding.get_or_init(|| expanding(self.files.iter().map(|file| file.module)));
         let means = |text: &str, at: usize| meant.at(text, at, &|word| expanding.contains(word));
         if file.hides(function) {
@@ -237,7 +240,7 @@ impl<'p> Uses<'p> {
             return false;
         }
         let unnamed = |name: &str, own: &dyn Fn(&Function) -> bool, is_function: bool| {
-            let means: &dyn Fn(&str, usize) -> bool = &means;
+            let means: Means<'_> = &means;
             self.is_nowhere(name, own, is_function.then_some(means), within, at, ask, calls)
                 && ask.others.texts().is_some_and(|texts| {
                     !ask.others.spell(name)
@@ -310,7 +313,7 @@ impl<'p> Uses<'p> {
         &self,
         name: &str,
         own: &dyn Fn(&Function) -> bool,
-        means: Option<&dyn Fn(&str, usize) -> bool>,
+        means: Option<Means<'_>>,
         within: Within,
         home: usize,
         ask: &Ask<'_, 'p>,

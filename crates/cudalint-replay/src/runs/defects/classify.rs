@@ -72,7 +72,7 @@ fn of_race(own: Executed<'_>, race: &Race<'_>, group: Group) -> (Defect, Option<
             _ if update => Defect::ReadModifyWrite,
             // One instruction that stores several values to one place: no order of the lanes would help.
             // A barrier that a loop lacks is one of the block, where the block has more than this warp.
-            RaceScope::Warp if !race.is_one_instruction() && !group.warps && !(looped && has_warps(own.run)) => {
+            RaceScope::Warp if !(race.is_one_instruction() || group.warps || looped && has_warps(own.run)) => {
                 Defect::ImplicitWarpSync
             }
             _ if looped => Defect::SharedRaceAcross,
