@@ -4,6 +4,8 @@ use crate::parts::{assumptions, event_finding, is_python};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Call;
 use cudalint_findings::{Finding, Method, Shows};
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::Library;
 use cudalint_replay::facts::{Event, EventKind, NameFact, NameFault};
 
 /// The rule.
@@ -58,7 +60,8 @@ fn finding(context: &ModuleContext<'_>, event: &Event, fact: &NameFact) -> Optio
         return Some(finding);
     }
     // CuPy raises what the driver returns.
-    let raises = is_python(context, event.site) && !fact.api.starts_with("cu");
+    let raises =
+        is_python(context, event.site) && ApiId::named(&fact.api).is_none_or(|api| api.library != Library::Driver);
     let claim = if raises || fact.api.starts_with("cupy.") {
         Shows::exception(&["CUDADriverError"], &["named symbol not found"])
     } else {
