@@ -19,7 +19,7 @@ use cudalint_program::load::Piece;
 use cudalint_replay::facts::{Facts, Site};
 use cudalint_replay::runs::{self, Basis, Counts, ModuleRuns};
 use cudalint_replay::status::{self, StatusTable, Survey};
-use cudalint_replay::{ProjectScan, ReplayOptions, structure};
+use cudalint_replay::{ProjectScan, ReplayOptions, hints, structure};
 use cudalint_syntax::{FileKind, Language};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -176,21 +176,27 @@ fn run_kernels(
     input: &ProjectInput<'_>,
     facts: &mut [Facts],
 ) -> Vec<Option<Fault>> {
+    // Figures cost an execution more: nobody pays for them who has not selected a rule that reads them.
+    let figures = asks_for_figures(input);
     let (runs, faults) = {
         let launches = runs::collect(project, facts);
         each(sources, input.steps, |unit| match launches.get(unit) {
             Some(launches) => {
                 // Only who looks at facts asks what was checked.
                 let reported = sources.get(unit).copied().flatten().is_some_and(|source| source.reported);
-                let execute =
-                    if input.look.is_some() && reported { runs::execute_with_accounts } else { runs::execute };
-                execute(project, ModuleId(unit as u32), launches)
+                let asked = runs::Asked { accounts: input.look.is_some() && reported, figures: figures && reported };
+                runs::execute_asked(project, ModuleId(unit as u32), launches, asked)
             }
             None => ModuleRuns::default(),
         })
     };
     runs::hand_out(facts, runs);
     faults
+}
+
+/// Whether a rule that was selected reads what kernels cost, or what the host does that only costs time.
+fn asks_for_figures(input: &ProjectInput<'_>) -> bool {
+    input.rules.iter().enumerate().any(|(index, rule)| rule.figures && input.levels.runs(index))
 }
 
 fn run_rules(
@@ -202,6 +208,9 @@ fn run_rules(
     relevance: &Relevance<'_>,
 ) -> Said {
     structure::add_structure(project, id, &mut facts);
+    if asks_for_figures(input) {
+        hints::add_hints(project, id, &mut facts);
+    }
     let architectures = &input.reading.architectures;
     let module = project.module(id);
     // What build files name is for files that a compiler is given, and not for examples in documents and programs in strings.

@@ -18,6 +18,8 @@ pub struct Rule {
     pub confidence: &'static [Confidence],
     /// Whether its findings may carry a fix, and of which kind at best.
     pub fix: Option<Applicability>,
+    /// Whether it reads what requests and barriers of executed kernels cost: these figures are taken for such rules only.
+    pub figures: bool,
     /// What it listens to.
     pub check: Check,
 }
@@ -41,6 +43,7 @@ pub struct Declaration {
     info: RuleInfo,
     confidence: &'static [Confidence],
     fix: Option<Applicability>,
+    figures: bool,
 }
 
 impl Declaration {
@@ -50,6 +53,7 @@ impl Declaration {
             info: RuleInfo { name, group, summary: "", page: "", method, guidelines: &[], cwe: None },
             confidence: &[Confidence::Definite, Confidence::Likely],
             fix: None,
+            figures: false,
         }
     }
 
@@ -96,14 +100,33 @@ impl Declaration {
         self
     }
 
+    /// It reads what requests and barriers of executed kernels cost.
+    #[must_use]
+    pub const fn figures(mut self) -> Self {
+        self.figures = true;
+        self
+    }
+
     /// It listens to the facts of each module.
     pub const fn facts(self, check: fn(&ModuleContext<'_>, &mut Sink<'_>)) -> Rule {
-        Rule { info: self.info, confidence: self.confidence, fix: self.fix, check: Check::Facts(check) }
+        Rule {
+            info: self.info,
+            confidence: self.confidence,
+            fix: self.fix,
+            figures: self.figures,
+            check: Check::Facts(check),
+        }
     }
 
     /// It listens to the suppression comments of each file.
     pub const fn ignores(self, check: fn(&IgnoreContext<'_>, &mut Sink<'_>)) -> Rule {
-        Rule { info: self.info, confidence: self.confidence, fix: self.fix, check: Check::Ignores(check) }
+        Rule {
+            info: self.info,
+            confidence: self.confidence,
+            fix: self.fix,
+            figures: self.figures,
+            check: Check::Ignores(check),
+        }
     }
 }
 

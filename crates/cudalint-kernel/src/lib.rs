@@ -16,6 +16,7 @@
 
 pub mod code;
 mod execute;
+pub mod figures;
 pub mod launch;
 mod lower;
 pub mod python;
@@ -24,7 +25,7 @@ pub mod report;
 pub mod solve;
 
 pub use code::Code;
-pub use execute::{ASSUMED_ROUNDS, execute, execute_assuming};
+pub use execute::{ASSUMED_ROUNDS, execute, execute_assuming, figures};
 pub use launch::{Argument, Budget, Buffer, Contents, LaunchInput};
 pub use lower::lower;
 pub use python::lower_python;

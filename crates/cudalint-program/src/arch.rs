@@ -23,6 +23,12 @@ pub struct Limits {
     pub warp: i64,
     /// Threads that one multiprocessor holds.
     pub resident_threads: i64,
+    /// Blocks that one multiprocessor holds.
+    pub resident_blocks: i64,
+    /// Bytes of shared memory of one multiprocessor.
+    pub resident_shared: i64,
+    /// Bytes of it that the system takes for each block.
+    pub block_reserve: i64,
     /// Bytes of constant memory.
     pub constant: i64,
 }
@@ -30,28 +36,28 @@ pub struct Limits {
 /// Bytes of shared memory a block has on every architecture without opting in.
 pub const SHARED_WITHOUT_OPT_IN: i64 = 48 * 1024;
 
-/// Compute capability, opt-in shared memory of a block in KiB, resident threads.
-const TABLE: [(u32, i64, i64); 20] = [
-    (50, 48, 2048),
-    (52, 48, 2048),
-    (53, 48, 2048),
-    (60, 48, 2048),
-    (61, 48, 2048),
-    (62, 48, 2048),
-    (70, 96, 2048),
-    (72, 96, 2048),
-    (75, 64, 1024),
-    (80, 163, 2048),
-    (86, 99, 1536),
-    (87, 163, 1536),
-    (89, 99, 1536),
-    (90, 227, 2048),
-    (100, 227, 2048),
-    (101, 227, 2048),
-    (103, 227, 2048),
-    (110, 227, 2048),
-    (120, 99, 1536),
-    (121, 99, 1536),
+/// Compute capability; opt-in shared memory of a block in KiB; threads, blocks and KiB of shared memory of a multiprocessor.
+const TABLE: [(u32, i64, i64, i64, i64); 20] = [
+    (50, 48, 2048, 32, 64),
+    (52, 48, 2048, 32, 96),
+    (53, 48, 2048, 32, 64),
+    (60, 48, 2048, 32, 64),
+    (61, 48, 2048, 32, 96),
+    (62, 48, 2048, 32, 64),
+    (70, 96, 2048, 32, 96),
+    (72, 96, 2048, 32, 96),
+    (75, 64, 1024, 16, 64),
+    (80, 163, 2048, 32, 164),
+    (86, 99, 1536, 16, 100),
+    (87, 163, 1536, 16, 164),
+    (89, 99, 1536, 24, 100),
+    (90, 227, 2048, 32, 228),
+    (100, 227, 2048, 32, 228),
+    (101, 227, 2048, 32, 228),
+    (103, 227, 2048, 32, 228),
+    (110, 227, 2048, 32, 228),
+    (120, 99, 1536, 32, 100),
+    (121, 99, 1536, 32, 100),
 ];
 
 /// Capabilities that a project is judged by when it names none: `sm_80` and newer.
@@ -59,7 +65,8 @@ pub const DEFAULT_ARCHITECTURES: [u32; 11] = [80, 86, 87, 89, 90, 100, 101, 103,
 
 /// The limits of a compute capability; `None` for one that is not known.
 pub fn limits(capability: u32) -> Option<Limits> {
-    let (capability, kib, resident_threads) = *TABLE.iter().find(|(known, ..)| *known == capability)?;
+    let (capability, kib, resident_threads, resident_blocks, resident_kib) =
+        *TABLE.iter().find(|(known, ..)| *known == capability)?;
     Some(Limits {
         capability,
         block_threads: 1024,
@@ -69,6 +76,9 @@ pub fn limits(capability: u32) -> Option<Limits> {
         shared_opt_in: kib * 1024,
         warp: 32,
         resident_threads,
+        resident_blocks,
+        resident_shared: resident_kib * 1024,
+        block_reserve: if capability >= 80 { 1024 } else { 0 },
         constant: 64 * 1024,
     })
 }

@@ -10,6 +10,7 @@ pub mod facts;
 pub mod fillings;
 mod forks;
 pub mod given;
+pub mod hints;
 mod host;
 mod mangled;
 mod memory;

@@ -132,6 +132,7 @@ impl Machine<'_> {
             }
             return Addresses::All;
         }
+        self.figures_lose(touch.at);
         let (mut known, mut lost, mut nowhere) = (false, Vec::new(), false);
         let mut newest = None;
         let view = address.view();
@@ -260,6 +261,7 @@ impl Machine<'_> {
         if inside.is_empty() {
             return unknown_of(touch.ty);
         }
+        self.figures_at_access(touch, index, address, &inside, size);
         self.access_in_lock(touch, index, address);
         self.may_meet(touch, index, address, &inside, value);
         if touch.kind.writes() && inside.sure() > 0 && self.objects[index].kind == ObjectKind::Constant {

@@ -36,6 +36,7 @@ impl Machine<'_> {
         if waiting.maybe() == 0 && !waiting.is_full() {
             self.partial_barrier(site, &waiting);
         }
+        self.figures_at_barrier(at);
         self.new_interval();
     }
 

@@ -377,6 +377,7 @@ impl Machine<'_> {
         if let Effect::Pure(function) = effect {
             return self.pure(&values, function, ty);
         }
+        self.muddles();
         if effect != Effect::None {
             self.cause("call out of sight");
             for value in &values {

@@ -30,6 +30,7 @@ impl Machine<'_> {
         {
             self.published();
         }
+        self.figures_meet(intrinsic);
         match intrinsic {
             Intrinsic::BlockBarrier => self.block_barrier(id),
             Intrinsic::BlockVote(vote) => {

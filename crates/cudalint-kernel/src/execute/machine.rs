@@ -9,6 +9,7 @@ use super::locks::Locks;
 use super::memory::{Initial, LocalCells, Memory};
 use super::races::Conflicts;
 use super::record::{Record, Trace};
+use super::recorder::Recorder;
 use super::scan::Scan;
 use super::state::{Absence, Crowd, Frame, Guard};
 use super::touch::Touch;
@@ -138,6 +139,8 @@ pub(super) struct Machine<'a> {
     /// Expressions evaluated so far, in all blocks.
     pub(super) evaluated: u64,
     pub(super) watch: Watch,
+    /// What is counted of requests and barriers, where somebody asks.
+    pub(super) figures: Option<Box<Recorder>>,
 }
 
 impl<'a> Machine<'a> {
@@ -217,6 +220,7 @@ impl<'a> Machine<'a> {
             uncounted: false,
             evaluated: 0,
             watch: Watch::Nothing,
+            figures: None,
         };
         machine.place_objects();
         machine

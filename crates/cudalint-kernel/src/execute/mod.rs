@@ -19,6 +19,7 @@ mod divergence;
 mod doubts;
 mod events;
 mod exprs;
+mod figures;
 mod flips;
 mod holding;
 mod intrinsics;
@@ -34,6 +35,7 @@ mod python;
 mod races;
 mod reads;
 mod record;
+mod recorder;
 mod relevance;
 mod reporting;
 mod scan;
@@ -50,13 +52,25 @@ mod watch;
 mod widen;
 
 use crate::code::Code;
+use crate::figures::Figures;
 use crate::launch::{Budget, LaunchInput};
+use crate::readings::doubles::doubles;
 use crate::report::{ExecutionReport, OpenCondition};
 pub use uniform::ASSUMED_ROUNDS;
 
 /// Executes a launch: the blocks that matter, as far as the budget goes.
 pub fn execute(code: &Code, launch: &LaunchInput, budget: &Budget) -> ExecutionReport {
     execute_assuming(code, launch, budget, &[])
+}
+
+/// Executes a launch for what its requests and barriers cost.
+pub fn figures(code: &Code, launch: &LaunchInput, budget: &Budget) -> Figures {
+    if code.functions.is_empty() || launch.block.contains(&0) {
+        return Figures::default();
+    }
+    let mut machine = machine::Machine::new(code, launch, budget);
+    machine.record_figures();
+    Figures { doubles: doubles(code), ..machine.run_grid_for_figures() }
 }
 
 /// As [`execute`], with the first answers to some conditions assumed: of a loop, [`ASSUMED_ROUNDS`] rounds.

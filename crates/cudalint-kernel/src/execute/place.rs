@@ -7,6 +7,7 @@ use super::state::{Frame, Slot};
 use super::value::{Data, Shape, Val, mix, pointer};
 use super::watch::Watch;
 use crate::code::{FunctionId, ObjectSpace, Ty, VariableId};
+use crate::figures::Figures;
 use crate::launch::{Argument, Contents};
 use crate::report::{BufferUse, Coverage, ExecutionReport, ObjectKind};
 use std::rc::Rc;
@@ -68,36 +69,7 @@ impl Machine<'_> {
 
     /// Runs the blocks that matter and says what happened.
     pub(super) fn run_grid(mut self) -> (ExecutionReport, Watch) {
-        let mut blocks =
-            chosen_blocks(self.launch.grid.map(|blocks| blocks.max(1)), self.budget.blocks.max(1) as usize);
-        let total = self.budget.lane_operations;
-        let all: u64 = self.launch.grid.iter().map(|&size| u64::from(size)).product();
-        if all > blocks.len() as u64 && blocks.len() > 2 {
-            self.flips.ask(self.code.exprs.len());
-        }
-        let mut number = 0;
-        while let Some(&block) = blocks.get(number) {
-            let left = total.saturating_sub(self.operations);
-            let ahead = (blocks.len() - number) as u64;
-            let share = if number == 0 && ahead > 1 { left / 2 } else { left / ahead };
-            if share < 64 {
-                self.complete = false;
-                break;
-            }
-            self.limit = self.operations + share;
-            self.patient = self.limit;
-            self.run_block_of_grid(block);
-            if number == 0 {
-                // A few blocks to their ends say more than many to their beginnings.
-                let affordable = total.saturating_sub(self.operations) / self.operations.max(1);
-                blocks.truncate(1 + affordable.max(2) as usize);
-            }
-            number += 1;
-            if number == 3.min(blocks.len()) {
-                let flips = self.blocks_of_flips(&blocks);
-                blocks.splice(number..number, flips);
-            }
-        }
+        self.run_blocks();
         let of_blocks = self.launch.grid.iter().map(|&size| u64::from(size)).product();
         let every = self.blocks_run.len() as u64 == of_blocks;
         self.settle_pending(every && self.complete);
@@ -139,6 +111,46 @@ impl Machine<'_> {
             buffers,
         };
         (report, self.watch)
+    }
+
+    /// As [`Self::run_grid`], for what is counted on the way.
+    pub(super) fn run_grid_for_figures(mut self) -> Figures {
+        self.run_blocks();
+        self.take_figures().unwrap_or_default()
+    }
+
+    /// Executes the blocks that matter, as far as the budget goes.
+    fn run_blocks(&mut self) {
+        let mut blocks =
+            chosen_blocks(self.launch.grid.map(|blocks| blocks.max(1)), self.budget.blocks.max(1) as usize);
+        let total = self.budget.lane_operations;
+        let all: u64 = self.launch.grid.iter().map(|&size| u64::from(size)).product();
+        if all > blocks.len() as u64 && blocks.len() > 2 {
+            self.flips.ask(self.code.exprs.len());
+        }
+        let mut number = 0;
+        while let Some(&block) = blocks.get(number) {
+            let left = total.saturating_sub(self.operations);
+            let ahead = (blocks.len() - number) as u64;
+            let share = if number == 0 && ahead > 1 { left / 2 } else { left / ahead };
+            if share < 64 {
+                self.complete = false;
+                break;
+            }
+            self.limit = self.operations + share;
+            self.patient = self.limit;
+            self.run_block_of_grid(block);
+            if number == 0 {
+                // A few blocks to their ends say more than many to their beginnings.
+                let affordable = total.saturating_sub(self.operations) / self.operations.max(1);
+                blocks.truncate(1 + affordable.max(2) as usize);
+            }
+            number += 1;
+            if number == 3.min(blocks.len()) {
+                let flips = self.blocks_of_flips(&blocks);
+                blocks.splice(number..number, flips);
+            }
+        }
     }
 
     fn run_block_of_grid(&mut self, block: [u32; 3]) {
@@ -197,6 +209,7 @@ impl Machine<'_> {
         if !self.stopped {
             self.settle_absences();
         }
+        self.figures_of_block();
     }
 
     fn argument(&self, argument: &Argument, ty: &Ty) -> Val {

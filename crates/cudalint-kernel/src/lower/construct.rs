@@ -306,6 +306,7 @@ impl<'p> Lowerer<'p> {
             (Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Enum { .. } | Ty::Pointer(_), [one]) => {
                 let value = self.expr(*one);
                 let id = self.convert(&value, &ty);
+                self.conversion_is_written(id, site);
                 Out { volatile: value.volatile, ..self.computed(id, ty, site) }
             }
             _ => self.made(&ty, site, |this, target, block| this.construct_at(target, args, braces, site, block)),

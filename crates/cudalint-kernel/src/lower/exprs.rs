@@ -359,6 +359,15 @@ impl<'p> Lowerer<'p> {
         Out { volatile: value.volatile, ..self.computed(id, Ty::pointer_to(value.ty), site) }
     }
 
+    /// A conversion that the source spells out stands where that is, and not where its operand stands.
+    pub(super) fn conversion_is_written(&mut self, id: code::ExprId, site: Site) {
+        if let Some(node) = self.code.exprs.get_mut(id)
+            && matches!(node.kind, Expr::Convert(_))
+        {
+            node.site = site;
+        }
+    }
+
     fn cast(&mut self, ty: ir::TypeId, value: ir::ExprId, site: Site) -> Out {
         let to = self.resolve(ty);
         let volatile = super::types::is_volatile(self.context.ir, ty);
@@ -386,6 +395,7 @@ impl<'p> Lowerer<'p> {
             _ => {
                 let target = to.value().clone();
                 let id = self.convert(&out, &target);
+                self.conversion_is_written(id, site);
                 // The number in an address is kept where it is one.
                 let keeps = matches!(target, Ty::Pointer(_));
                 Out { volatile: volatile || (keeps && out.volatile), ..self.computed(id, target.decayed(), site) }

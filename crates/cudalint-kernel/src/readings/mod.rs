@@ -3,8 +3,9 @@
 //! keep nothing out ([`vacuous`]), races by which threads elect one of them ([`election`]) and of
 //! updates that all threads make alike ([`settled`]), updates that are spelled out ([`updates`]), what becomes of the memory behind its parameters ([`uses`]), which values only fill
 //! memory that nobody looks at ([`sinks`]), what surely does not happen in any launch ([`absence`]), where addresses come from that an
-//! execution does not know ([`blind`]), which numbers decide what its threads do ([`deciding`]), which conditions several threads may
-//! pass (`passing`), which elements a thread reaches through two of its parameters ([`together`]), which loops take a lock ([`locks`]), and which blocks it is made for
+//! execution does not know ([`blind`]), which numbers decide what its threads do ([`deciding`]), which values are computed in `double`
+//! between two of `float` ([`doubles`]), which conditions several threads may pass (`passing`), which elements a thread reaches
+//! through two of its parameters ([`together`]), which loops take a lock ([`locks`]), and which blocks it is made for
 //! ([`block`]).
 //!
 //! A reading is made of [`Code`], so that it holds for kernels of both languages, with their template arguments and the types of
@@ -15,6 +16,7 @@ pub mod blind;
 pub mod block;
 pub mod coverage;
 pub mod deciding;
+pub mod doubles;
 pub mod election;
 pub mod formula;
 pub mod locks;

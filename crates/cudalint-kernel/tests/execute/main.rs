@@ -8,6 +8,7 @@ mod crowds;
 mod damage;
 mod divergence;
 mod doubts;
+mod figures;
 mod formulas;
 mod memory;
 mod races;

@@ -1,8 +1,9 @@
 //! A launch of the first kernel of a text.
 
+use cudalint_kernel::figures::Figures;
 use cudalint_kernel::report::{EventKind, OpenCondition, OpenKind, RaceScope, RaceValues, Thread};
 use cudalint_kernel::{
-    Argument, Budget, Buffer, Contents, ExecutionReport, LaunchInput, execute, execute_assuming, lower,
+    Argument, Budget, Buffer, Contents, ExecutionReport, LaunchInput, execute, execute_assuming, figures, lower,
 };
 use cudalint_program::types::TypeEnv;
 use cudalint_program::{ProjectOptions, load_texts};
@@ -109,6 +110,14 @@ impl Case {
 
     pub fn run(&self) -> ExecutionReport {
         self.run_or_damage().0
+    }
+
+    /// What its requests and barriers cost.
+    pub fn figures(&self) -> Figures {
+        let program = load_texts(&[("a.cu", &self.text)], &ProjectOptions::default()).unwrap();
+        let (module, kernel) = program.project.kernels().next().unwrap();
+        let code = lower(&program.project, module, kernel, &TypeEnv::default()).unwrap();
+        figures(&code, &self.launch, &self.budget)
     }
 
     /// Whether the parser lost a part of the text.

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::given::Given;
 use crate::quantity::Assumptions;
-use crate::runs::KernelRun;
 use crate::runs::report::{Access, EventKind as Shown, Thread};
+use crate::runs::{Figures, KernelRun};
 use cudalint_kernel::report::Site;
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, ModuleId};
@@ -76,6 +76,17 @@ impl Facts {
         dump.section("parameters that are not plain data", &self.parameter_faults, |dump, fault| {
             let kernel = dump.function(id, fault.kernel);
             dump.line(1, &format!("{kernel}: parameter {} `{}`: {:?}", fault.parameter, fault.type_name, fault.kind));
+        });
+        dump.section("waits that nothing needs", &self.redundant_waits, |dump, wait| {
+            let (at, copy) = (dump.own(wait.wait), dump.own(wait.copy));
+            dump.line(1, &format!("{at} {}, before the copy at {copy}", wait.api.name()));
+        });
+        dump.section("host arrays that launches copy again and again", &self.implicit_transfers, |dump, it| {
+            let at = dump.at(it.site);
+            dump.line(
+                1,
+                &format!("{at} {} for {} in {} launches, loop: {}", it.array, it.kernel, it.launches.len(), it.looped),
+            );
         });
         dump.section("kernels of Python", &self.python_kernels, |dump, (kernel, made)| {
             let name = dump.function(id, *kernel);
@@ -253,9 +264,32 @@ impl Dump<'_> {
             let what = self.shown(&event.kind);
             self.line(2, &format!("saw {what}, {} times", event.count));
         }
+        if let Some(figures) = &run.figures {
+            self.figures(figures);
+        }
         let position = facts.runs.iter().position(|other| std::ptr::eq(other, run));
         for defect in facts.defects.iter().filter(|defect| Some(defect.run) == position) {
             self.line(2, &format!("defect {:?}, harm {:?}: event {}", defect.defect, defect.harm, defect.event + 1));
+        }
+    }
+
+    /// What requests and barriers cost, once somebody has asked.
+    fn figures(&mut self, figures: &Figures) {
+        for it in &figures.requests {
+            let (what, known) =
+                (if it.shared { "passes" } else { "sectors" }, if it.known { "" } else { ", not all known" });
+            let (at, name) = (self.at(it.lanes[0].site), &it.object.name);
+            let line =
+                format!("{at} {} requests to {name}: {} {what}, at least {}{known}", it.count, it.cost, it.least);
+            self.line(2, &line);
+        }
+        for barrier in &figures.idle_barriers {
+            let at = self.at(*barrier);
+            self.line(2, &format!("{at} a barrier that orders nothing"));
+        }
+        for doubled in &figures.doubles {
+            let at = self.at(doubled.site);
+            self.line(2, &format!("{at} {} operations in double between values of float", doubled.operations));
         }
     }
 

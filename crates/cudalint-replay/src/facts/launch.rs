@@ -65,4 +65,6 @@ pub struct LaunchArgument {
     pub amount: Amount,
     /// As a pointer, when its type or value says it is one.
     pub pointer: Option<Pointer>,
+    /// Where the host array is made that is copied to the device and back for this launch, if it is one.
+    pub copied: Option<Site>,
 }

@@ -4,6 +4,7 @@ mod defects;
 mod dump;
 mod early;
 mod faults;
+mod hints;
 mod launch;
 mod lost;
 mod module;
@@ -21,6 +22,7 @@ pub use early::{
 pub use faults::{
     EndedCall, ForkFact, MadeCall, ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind, StaticCall,
 };
+pub use hints::{ImplicitTransfer, RedundantWait};
 pub use launch::{LaunchArgument, LaunchFact};
 pub use lost::{LostAt, LostFact};
 pub use module::Facts;

@@ -1,8 +1,8 @@
 //! All facts on one module.
 
 use super::{
-    Checker, DefectFact, EndedCall, Event, ForkFact, FunctionStatus, KernelSummary, ParameterFault, PythonFault,
-    SpaceFault, StaticCall, Step, UnreadLog,
+    Checker, DefectFact, EndedCall, Event, ForkFact, FunctionStatus, ImplicitTransfer, KernelSummary, ParameterFault,
+    PythonFault, RedundantWait, SpaceFault, StaticCall, Step, UnreadLog,
 };
 use crate::runs::{Counts, KernelAccount, KernelRun};
 use cudalint_kernel::python::Specialization;
@@ -45,6 +45,10 @@ pub struct Facts {
     pub python_kernels: Vec<(FunctionId, Arc<Specialization>)>,
     /// What goes wrong between Python host code and its kernels, in the order of the sites.
     pub python: Vec<PythonFault>,
+    /// Waits that nothing needs; empty unless somebody asks.
+    pub redundant_waits: Vec<RedundantWait>,
+    /// Arrays of Python's host code that launches copy again and again; empty unless somebody asks.
+    pub implicit_transfers: Vec<ImplicitTransfer>,
     /// What was cut short, by cause: for `--statistics`.
     pub limits: Vec<(&'static str, u32)>,
 }

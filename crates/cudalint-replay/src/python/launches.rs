@@ -393,9 +393,12 @@ impl Walker<'_> {
             _ => None,
         };
         // Host memory that is handed over gets copied: to the rules on address spaces it is not the host's.
-        let pointer = pointer
-            .filter(|pointer| !matches!(pointer, Pointer::Into { buffer, .. } if buffer.space == MemorySpace::Host));
-        LaunchArgument { text, span, amount: value.amount(), pointer }
+        let copied = match &pointer {
+            Some(Pointer::Into { buffer, .. }) if buffer.space == MemorySpace::Host => Some(buffer.site),
+            _ => None,
+        };
+        let pointer = pointer.filter(|_| copied.is_none());
+        LaunchArgument { text, span, amount: value.amount(), pointer, copied }
     }
 
     /// What is different after a launch.

@@ -88,12 +88,21 @@ pub(super) struct Module<'p> {
 
 /// Executes what there is to execute for the kernels of a module.
 pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -> ModuleRuns {
-    run(project, id, launches).finish(launches, false)
+    run(project, id, launches).finish(launches, Asked::default())
 }
 
-/// As [`execute`], and says of each kernel what it was checked for and how.
-pub fn execute_with_accounts(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -> ModuleRuns {
-    run(project, id, launches).finish(launches, true)
+/// What somebody asks of a module's kernels beyond what goes wrong in them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked {
+    /// What each was checked for and how.
+    pub accounts: bool,
+    /// What their requests and barriers cost: each run is executed once more for that.
+    pub figures: bool,
+}
+
+/// As [`execute`], with what is asked beyond that.
+pub fn execute_asked(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>, asked: Asked) -> ModuleRuns {
+    run(project, id, launches).finish(launches, asked)
 }
 
 fn run<'p>(project: &'p Project, id: ModuleId, launches: &ModuleLaunches<'_>) -> Module<'p> {
@@ -280,8 +289,8 @@ impl Module<'_> {
         }
     }
 
-    fn finish(mut self, launches: &ModuleLaunches<'_>, accounts: bool) -> ModuleRuns {
-        let accounts = if accounts { self.accounts(launches) } else { Vec::new() };
+    fn finish(mut self, launches: &ModuleLaunches<'_>, asked: Asked) -> ModuleRuns {
+        let accounts = if asked.accounts { self.accounts(launches) } else { Vec::new() };
         let summaries = self.summaries(launches);
         let mut all = Vec::new();
         let mut codes = Vec::new();
@@ -315,7 +324,22 @@ impl Module<'_> {
             }
         }
         let defects = defects(self.project, &all, &codes);
+        if asked.figures {
+            add_figures(self.project.source(self.id).len(), &mut all, &codes);
+        }
         ModuleRuns { runs: all, defects, counts: self.counts, accounts, summaries }
+    }
+}
+
+/// Executes each run once more for what its requests and barriers cost, within a budget of its own.
+fn add_figures(bytes: usize, runs: &mut [KernelRun], codes: &[Option<Arc<Code>>]) {
+    let mut left = LEAST_OPERATIONS.max((bytes as u64).saturating_mul(OPERATIONS_PER_BYTE));
+    for (run, code) in runs.iter_mut().zip(codes) {
+        let Some(code) = code.as_deref().filter(|_| left > 0) else { continue };
+        let budget = Budget::default();
+        let budget = Budget { lane_operations: budget.lane_operations.min(left), ..budget };
+        left = left.saturating_sub(run.report.coverage.operations.min(budget.lane_operations).max(1));
+        run.figures = Some(cudalint_kernel::figures(code, &run.input, &budget));
     }
 }
 
@@ -422,6 +446,7 @@ fn make_run(
         input: launch,
         report,
         unguarded: Vec::new(),
+        figures: None,
     }
 }
 

@@ -31,10 +31,12 @@ mod written;
 pub use accounts::{AccessAccount, Blindness, KernelAccount, LaunchAccount};
 pub use collect::{ModuleLaunches, collect};
 pub use counts::Counts;
+pub use cudalint_kernel::figures::{Figures, Requests};
 pub use cudalint_kernel::readings::Unguarded;
 pub use cudalint_kernel::readings::absence;
+pub use cudalint_kernel::readings::doubles::Doubled;
 pub use cudalint_kernel::report;
-pub use execute::{ModuleRuns, execute, execute_with_accounts};
+pub use execute::{Asked, ModuleRuns, execute, execute_asked};
 pub use summaries::hand_out;
 pub use uniform::whole;
 
@@ -102,6 +104,8 @@ pub struct KernelRun {
     pub report: ExecutionReport,
     /// Accesses behind conditions that hold for every index, where the launch is in sight and rests on facts.
     pub unguarded: Vec<Unguarded>,
+    /// What its requests and barriers cost; only where somebody asks.
+    pub figures: Option<Figures>,
 }
 
 impl KernelRun {

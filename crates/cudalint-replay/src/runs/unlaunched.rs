@@ -200,6 +200,7 @@ impl Module<'_> {
             input: launch,
             report,
             unguarded: Vec::new(),
+            figures: None,
         };
         Some((run, stays))
     }

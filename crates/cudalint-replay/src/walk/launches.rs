@@ -217,6 +217,7 @@ impl<'p> Walker<'p> {
                     span: self.span(*expr),
                     amount: self.amount(&out.val),
                     pointer,
+                    copied: None,
                 }
             })
             .collect();
