@@ -3,6 +3,7 @@
 
 pub mod counts;
 pub mod early;
+pub mod figures;
 pub mod fixes;
 pub mod parts;
 pub mod python;

@@ -8,6 +8,8 @@ mod array_dtype_mismatch;
 mod async_error_never_observed;
 #[path = "../correctness/bad-free.rs"]
 mod bad_free;
+#[path = "../performance/bank-conflict.rs"]
+mod bank_conflict;
 #[path = "../correctness/barrier-in-divergent-branch.rs"]
 mod barrier_in_divergent_branch;
 #[path = "../correctness/capture-illegal-call.rs"]
@@ -40,6 +42,8 @@ mod element_count_as_bytes;
 mod empty_grid;
 #[path = "../correctness/execution-space-mismatch.rs"]
 mod execution_space_mismatch;
+#[path = "../performance/float64-in-float32-kernel.rs"]
+mod float64_in_float32_kernel;
 #[path = "../preview/fork-after-cuda-init.rs"]
 mod fork_after_cuda_init;
 #[path = "../correctness/global-memory-race.rs"]
@@ -50,6 +54,8 @@ mod grid_under_coverage;
 mod guard_does_not_cover_access;
 #[path = "../preview/host-touches-async-buffer.rs"]
 mod host_touches_async_buffer;
+#[path = "../performance/implicit-host-transfer.rs"]
+mod implicit_host_transfer;
 #[path = "../suspicious/implicit-warp-sync.rs"]
 mod implicit_warp_sync;
 #[path = "../correctness/index-overflow.rs"]
@@ -68,6 +74,8 @@ mod launch_bounds_violated;
 mod launch_exceeds_device_limit;
 #[path = "../correctness/local-index-out-of-range.rs"]
 mod local_index_out_of_range;
+#[path = "../performance/low-occupancy-launch.rs"]
+mod low_occupancy_launch;
 #[path = "../correctness/malformed-launch-call.rs"]
 mod malformed_launch_call;
 #[path = "../preview/managed-memory-without-sync.rs"]
@@ -94,6 +102,8 @@ mod nonexistent_gpu_api;
 mod nvrtc_log_ignored;
 #[path = "../correctness/partial-initialization.rs"]
 mod partial_initialization;
+#[path = "../performance/redundant-sync-or-transfer.rs"]
+mod redundant_sync_or_transfer;
 #[path = "../portability/removed-api.rs"]
 mod removed_api;
 #[path = "../preview/restrict-arguments-alias.rs"]
@@ -118,6 +128,8 @@ mod timing_without_sync;
 mod unchecked_api_call;
 #[path = "../suspicious/unchecked-launch.rs"]
 mod unchecked_launch;
+#[path = "../performance/uncoalesced-access.rs"]
+mod uncoalesced_access;
 #[path = "../suspicious/uninitialized-device-memory.rs"]
 mod uninitialized_device_memory;
 #[path = "../correctness/uninitialized-device-pointer.rs"]
@@ -148,6 +160,7 @@ pub static RULES: &[&Rule] = &[
     &array_dtype_mismatch::RULE,
     &async_error_never_observed::RULE,
     &bad_free::RULE,
+    &bank_conflict::RULE,
     &barrier_in_divergent_branch::RULE,
     &capture_illegal_call::RULE,
     &captured_global_mutated::RULE,
@@ -164,11 +177,13 @@ pub static RULES: &[&Rule] = &[
     &element_count_as_bytes::RULE,
     &empty_grid::RULE,
     &execution_space_mismatch::RULE,
+    &float64_in_float32_kernel::RULE,
     &fork_after_cuda_init::RULE,
     &global_memory_race::RULE,
     &grid_under_coverage::RULE,
     &guard_does_not_cover_access::RULE,
     &host_touches_async_buffer::RULE,
+    &implicit_host_transfer::RULE,
     &implicit_warp_sync::RULE,
     &index_overflow::RULE,
     &kernel_argument_type_mismatch::RULE,
@@ -178,6 +193,7 @@ pub static RULES: &[&Rule] = &[
     &launch_bounds_violated::RULE,
     &launch_exceeds_device_limit::RULE,
     &local_index_out_of_range::RULE,
+    &low_occupancy_launch::RULE,
     &malformed_launch_call::RULE,
     &managed_memory_without_sync::RULE,
     &memset_value_truncated::RULE,
@@ -191,6 +207,7 @@ pub static RULES: &[&Rule] = &[
     &nonexistent_gpu_api::RULE,
     &nvrtc_log_ignored::RULE,
     &partial_initialization::RULE,
+    &redundant_sync_or_transfer::RULE,
     &removed_api::RULE,
     &restrict_arguments_alias::RULE,
     &result_never_read_back::RULE,
@@ -203,6 +220,7 @@ pub static RULES: &[&Rule] = &[
     &timing_without_sync::RULE,
     &unchecked_api_call::RULE,
     &unchecked_launch::RULE,
+    &uncoalesced_access::RULE,
     &uninitialized_device_memory::RULE,
     &uninitialized_device_pointer::RULE,
     &uninitialized_shared_read::RULE,

@@ -213,6 +213,18 @@ pub fn finding(
     if let Some(doubt) = &shown.event.doubt {
         add_doubt(context, run, doubt, &mut assumed);
     }
+    run_finding(rule, context, (run, assumed), site, shows, message)
+}
+
+/// The same for what a whole execution shows, and what it rests on.
+pub fn run_finding(
+    rule: &'static Rule,
+    context: &ModuleContext<'_>,
+    (run, assumed): (&KernelRun, Vec<String>),
+    site: Site,
+    shows: Shows<Place>,
+    message: String,
+) -> Option<Finding> {
     let confidence = confidence_for(&assumed)?;
     let mut finding = rule.finding(confidence, place(context, site), shows, message);
     finding.function = kernel(context, run);
