@@ -120,7 +120,8 @@ pub fn doubled<'a>(context: &'a ModuleContext<'_>) -> Vec<(&'a KernelRun, Vec<Do
 }
 
 /// Barriers that order nothing in any execution of their kernel, each with the first execution. Of a kernel that is made for
-/// several types or sizes others may need them; of a block of one warp nothing is said, and none where a number was chosen.
+/// several types or sizes others may need them; of a block of one warp nothing is said, and nothing of a block
+/// that no launch says or where a number was chosen.
 pub fn idle_barriers<'a>(context: &'a ModuleContext<'_>) -> Vec<(&'a KernelRun, Site)> {
     let mut found: Vec<(&KernelRun, Site)> = Vec::new();
     for run in &context.facts.runs {
@@ -130,7 +131,7 @@ pub fn idle_barriers<'a>(context: &'a ModuleContext<'_>) -> Vec<(&'a KernelRun, 
             context.project.module(module).functions.get(function).is_some_and(|it| {
                 it.template_params.is_empty() && !context.project.text(module, it.span).contains("#if")
             });
-        let sure = run.chosen.is_empty() && made_for_one;
+        let sure = run.launch.is_some() && run.chosen.is_empty() && made_for_one;
         let Some(figures) = run.figures.as_ref().filter(|_| sure) else { continue };
         for site in &figures.idle_barriers {
             let of_kernel = || context.facts.runs.iter().filter(|other| other.kernel == run.kernel);

@@ -17,6 +17,7 @@ pub const fn rule(name: &'static str) -> Rule {
         },
         confidence: &[Confidence::Definite],
         fix: None,
+        figures: false,
         check: Check::Facts(|_, _| {}),
     }
 }

@@ -17,6 +17,7 @@ const fn rule(name: &'static str, group: Group, check: Check) -> Rule {
         info: RuleInfo { name, group, summary: "", page: "", method: Method::None, guidelines: &[], cwe: None },
         confidence: &[Confidence::Definite],
         fix: None,
+        figures: false,
         check,
     }
 }
