@@ -140,6 +140,8 @@ mod uninitialized_shared_read;
 mod unknown_rule_in_ignore;
 #[path = "../preview/unordered-free.rs"]
 mod unordered_free;
+#[path = "../preview/unordered-streams.rs"]
+mod unordered_streams;
 #[path = "../correctness/unsupported-in-kernel.rs"]
 mod unsupported_in_kernel;
 #[path = "../suspicious/unused-ignore.rs"]
@@ -152,6 +154,8 @@ mod warp_mask_mismatch;
 mod wrong_address_space;
 #[path = "../correctness/wrong-copy-direction.rs"]
 mod wrong_copy_direction;
+#[path = "../preview/wrong-device-stream.rs"]
+mod wrong_device_stream;
 #[path = "../correctness/wrong-index-formula.rs"]
 mod wrong_index_formula;
 
@@ -226,12 +230,14 @@ pub static RULES: &[&Rule] = &[
     &uninitialized_shared_read::RULE,
     &unknown_rule_in_ignore::RULE,
     &unordered_free::RULE,
+    &unordered_streams::RULE,
     &unsupported_in_kernel::RULE,
     &unused_ignore::RULE,
     &use_after_free::RULE,
     &warp_mask_mismatch::RULE,
     &wrong_address_space::RULE,
     &wrong_copy_direction::RULE,
+    &wrong_device_stream::RULE,
     &wrong_index_formula::RULE,
 ];
 
@@ -298,4 +304,4 @@ pub static RECEIPTS: &[(&str, &str)] = &[
 
 /// Rules whose examples no GPU run has confirmed yet, sorted by name: they run only when they are asked for.
 #[rustfmt::skip]
-pub static UNPROVEN: &[&str] = &[];
+pub static UNPROVEN: &[&str] = &["wrong-device-stream"];

@@ -42,6 +42,19 @@ pub struct BufferUse {
     pub written: bool,
     /// Whether surely nothing beyond what was seen happened to it: every access had a known address.
     pub exact: bool,
+    /// Some of what is surely touched.
+    pub sure: SureUse,
+}
+
+/// Stretches of a buffer that a kernel surely touches, as bytes from its start and behind their end: the first that were met.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SureUse {
+    /// Read.
+    pub read: Vec<(i64, i64)>,
+    /// Written, but not by an atomic operation.
+    pub written: Vec<(i64, i64)>,
+    /// Changed by atomic operations.
+    pub atomic: Vec<(i64, i64)>,
 }
 
 /// How much of a launch was seen.

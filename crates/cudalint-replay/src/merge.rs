@@ -1,6 +1,6 @@
 //! Walks put together: which functions are entered, and which events of several walks are one.
 
-use crate::facts::{Amount, Buffer, Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Rows, Site};
+use crate::facts::{Amount, Buffer, CrossedWork, Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Rows, Site};
 use crate::given::Given;
 use crate::host::{ProjectScan, ReplayOptions, Walked};
 use crate::quantity::Quantity;
@@ -205,6 +205,11 @@ fn alike(a: &EventKind, b: &EventKind) -> bool {
         }
         (EventKind::Lost(a), EventKind::Lost(b)) => a.end == b.end && a.once == b.once && a.freed == b.freed,
         (EventKind::Early(a), EventKind::Early(b)) => a.early == b.early && a.started == b.started,
+        (EventKind::Crossed(a), EventKind::Crossed(b)) => {
+            let work = |a: &CrossedWork, b: &CrossedWork| a.site == b.site && a.part == b.part && a.given == b.given;
+            work(&a.first, &b.first) && work(&a.second, &b.second)
+        }
+        (EventKind::WrongDevice(a), EventKind::WrongDevice(b)) => a == b,
         (EventKind::Timed(a), EventKind::Timed(b)) => a == b,
         (EventKind::Captured(a), EventKind::Captured(b)) => a == b,
         (EventKind::Packed(a), EventKind::Packed(b)) => a == b,
@@ -323,6 +328,8 @@ fn fingerprint(kind: &EventKind) -> String {
         }
         EventKind::Lost(lost) => format!("lost {:?} {} {:?}", lost.end, lost.once, lost.freed),
         EventKind::Early(early) => format!("early {:?} {:?}", early.early, early.started),
+        EventKind::Crossed(crossed) => format!("crossed {crossed:?}"),
+        EventKind::WrongDevice(wrong) => format!("wrong device {wrong:?}"),
         EventKind::Timed(timed) => format!("timed {timed:?}"),
         EventKind::Captured(call) => format!("captured {call:?}"),
         EventKind::Packed(packed) => format!("packed {packed:?}"),

@@ -261,6 +261,9 @@ impl Machine<'_> {
         if inside.is_empty() {
             return unknown_of(touch.ty);
         }
+        if inside.sure() > 0 && !self.silent && matches!(self.objects[index].kind, ObjectKind::Buffer(_)) {
+            self.objects[index].usage.surely(touch.kind, || stretch(address, &inside, i64::from(size)));
+        }
         self.figures_at_access(touch, index, address, &inside, size);
         self.access_in_lock(touch, index, address);
         self.may_meet(touch, index, address, &inside, value);
@@ -383,6 +386,19 @@ enum Addresses {
 fn one_object(address: &Val) -> Option<u32> {
     let Data::Lanes(bits, Tags::One(SOMEWHERE)) = &address.data else { return None };
     one_object_of(bits.get())
+}
+
+/// Bytes that lanes which are surely active touch: all of them where they lie in a row, else those of the first.
+fn stretch(address: &Val, mask: &Mask, size: i64) -> Option<(i64, i64)> {
+    let (first, last) = (mask.first_sure()?, mask.levels().iter().rposition(|&level| level != OFF)?);
+    let from = offset_of(address.lane(first).0);
+    let to = offset_of(address.lane(last).0);
+    let count = i64::try_from(last - first).ok()?;
+    let in_row = mask.maybe() == 0
+        && usize::try_from(mask.sure()).ok()? == last - first + 1
+        && address.formula().is_some_and(|affine| affine.in_row(size))
+        && to - from == count * size;
+    Some((from, if in_row { to + size } else { from + size }))
 }
 
 fn moved(address: &Val, by: u32) -> Val {

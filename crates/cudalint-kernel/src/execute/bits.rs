@@ -142,6 +142,16 @@ impl Affine {
         self.base | self.step[0] | self.step[1] | self.step[2]
     }
 
+    /// Whether each lane's value is by so much larger than that of the lane before.
+    pub(super) fn in_row(&self, by: i64) -> bool {
+        let mut wanted = Some(by);
+        self.step.iter().zip(self.extent.sizes).all(|(&step, size)| {
+            let fits = size <= 1 || Some(step) == wanted;
+            wanted = wanted.and_then(|wanted| wanted.checked_mul(i64::from(size)));
+            fits
+        })
+    }
+
     /// The value moved by a number.
     pub(super) fn moved(&self, by: i64) -> Option<Self> {
         let (base, least, most) = (self.base.checked_add(by)?, self.least.checked_add(by)?, self.most.checked_add(by)?);

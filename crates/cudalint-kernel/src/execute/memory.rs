@@ -4,7 +4,7 @@ use super::lanes::Mask;
 use super::shadow::Cells;
 use super::value::{Data, Shape, Val};
 use crate::code::Ty;
-use crate::report::{Object, ObjectKind, Site};
+use crate::report::{AccessKind, Object, ObjectKind, Site, SureUse};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -268,11 +268,33 @@ pub(super) struct Memory {
 }
 
 /// What became of an object.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Usage {
     pub(super) read: bool,
     pub(super) written: bool,
     pub(super) inexact: bool,
+    /// Of buffers.
+    pub(super) sure: SureUse,
+}
+
+impl Usage {
+    /// Most stretches of a kind that are kept.
+    const MAX_STRETCHES: usize = 4;
+
+    /// Some lanes surely touch these bytes.
+    pub(super) fn surely(&mut self, kind: AccessKind, stretch: impl FnOnce() -> Option<(i64, i64)>) {
+        let all = match kind {
+            AccessKind::Read | AccessKind::UpdateRead => &mut self.sure.read,
+            AccessKind::Write | AccessKind::UpdateWrite => &mut self.sure.written,
+            AccessKind::Atomic => &mut self.sure.atomic,
+        };
+        if all.len() < Self::MAX_STRETCHES
+            && let Some((from, to)) = stretch()
+            && !all.iter().any(|known| known.0 <= from && to <= known.1)
+        {
+            all.push((from, to));
+        }
+    }
 }
 
 impl Memory {

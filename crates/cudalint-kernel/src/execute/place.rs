@@ -88,9 +88,10 @@ impl Machine<'_> {
             .buffers
             .iter()
             .map(|&id| {
-                let usage = (id as usize).checked_sub(1).and_then(|i| self.objects.get(i)).map(|m| m.usage);
+                let usage = (id as usize).checked_sub(1).and_then(|i| self.objects.get(i)).map(|m| m.usage.clone());
                 let usage = usage.unwrap_or_default();
-                BufferUse { read: usage.read, written: usage.written, exact: exact && !usage.inexact }
+                let exact = exact && !usage.inexact;
+                BufferUse { read: usage.read, written: usage.written, exact, sure: usage.sure }
             })
             .collect();
         let report = ExecutionReport {

@@ -363,6 +363,8 @@ impl Row {
             "asks-name" => format!("AsksName {{ program: {}, name: {} }}", arg(0)?, arg(1)?),
             "captured" => "Captured".to_owned(),
             "resets" => "Resets".to_owned(),
+            "records" => format!("Records {{ event: {}, stream: {} }}", arg(0)?, arg(1)?),
+            "selects" => format!("SelectsDevice({})", arg(0)?),
             "orders" => format!("Orders {{ stream: {}, event: {} }}", arg(0)?, arg(1)?),
             "creates" | "destroys" => {
                 let kind = rest.first().map(|kind| capital(kind)).unwrap_or_default();

@@ -413,6 +413,15 @@ pub enum Effect {
         /// The event.
         event: Arg,
     },
+    /// An event is put behind the work of a stream.
+    Records {
+        /// The event.
+        event: Arg,
+        /// The stream.
+        stream: Arg,
+    },
+    /// The device changes that calls of this thread of the host mean from here on.
+    SelectsDevice(Arg),
     /// A handle comes into being and is stored through the argument.
     Creates(Handle, Arg),
     /// A handle is given back.

@@ -105,6 +105,8 @@ impl Function {
                 Effect::Waits(_)
                     | Effect::Polls(_)
                     | Effect::Orders { .. }
+                    | Effect::Records { .. }
+                    | Effect::SelectsDevice(_)
                     | Effect::Creates(..)
                     | Effect::Destroys(..)
                     | Effect::Captures
@@ -152,8 +154,8 @@ impl Function {
                 Some(Handle::Stream)
             }
             Effect::Waits(Work::Event(arg)) | Effect::Polls(Work::Event(arg)) if arg.at() == at => Some(Handle::Event),
-            Effect::Orders { stream, .. } if stream.at() == at => Some(Handle::Stream),
-            Effect::Orders { event, .. } if event.at() == at => Some(Handle::Event),
+            Effect::Orders { stream, .. } | Effect::Records { stream, .. } if stream.at() == at => Some(Handle::Stream),
+            Effect::Orders { event, .. } | Effect::Records { event, .. } if event.at() == at => Some(Handle::Event),
             _ => None,
         });
         by_effect.or_else(|| match *self.params.get(at)? {

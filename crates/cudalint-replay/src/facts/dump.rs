@@ -422,6 +422,21 @@ fn kind(kind: &EventKind) -> String {
         EventKind::Early(early) => {
             format!("{:?} while {:?} may go on: {}", early.early, early.what, side(&early.argument))
         }
+        EventKind::Crossed(crossed) => {
+            let (first, second) = (&crossed.first, &crossed.second);
+            format!(
+                "{:?} in {:?} and {:?} in {:?} may meet at {}: {:?}",
+                first.what,
+                first.stream,
+                second.what,
+                second.stream,
+                side(&crossed.argument),
+                crossed.meeting
+            )
+        }
+        EventKind::WrongDevice(wrong) => {
+            format!("{:?} with {} of device {} on device {}", wrong.used, wrong.name, wrong.made.0, wrong.other)
+        }
         EventKind::Timed(timed) => format!("clock behind {} that nothing has waited for", timed.kernel),
         EventKind::Captured(call) => format!("{} while a stream is recorded", call.api),
         EventKind::Unread(unread) => format!("nothing is read of what {} writes: {:?}", unread.kernel, unread.written),

@@ -1,5 +1,6 @@
 //! Facts: what the replay saw. Rules read these and nothing else of the program.
 
+mod crossed;
 mod defects;
 mod dump;
 mod early;
@@ -15,6 +16,7 @@ mod values;
 
 pub use cudalint_kernel::readings::{CoverageClaim, DynamicShared, KernelSummary, Together};
 pub use cudalint_kernel::report::Site;
+pub use crossed::{CrossedFact, CrossedStream, CrossedWork, DeviceFact, DeviceUse, GivenTo, Meeting};
 pub use defects::{Defect, DefectFact, Harm};
 pub use early::{
     CaptureFact, Early, EarlyFact, NameFact, NameFault, PackedFact, PackedFault, Started, TimedFact, UnreadFact,
@@ -160,6 +162,10 @@ pub enum EventKind {
     Lost(Box<LostFact>),
     /// The host does something that has to wait for work that may still go on.
     Early(Box<EarlyFact>),
+    /// Work is started that nothing orders behind work of another stream.
+    Crossed(Box<CrossedFact>),
+    /// A stream or an event of one device is used on another.
+    WrongDevice(Box<DeviceFact>),
     /// The host looks at a clock, and nothing has waited for what it measures.
     Timed(Box<TimedFact>),
     /// A call is made that is not allowed while a stream is recorded.

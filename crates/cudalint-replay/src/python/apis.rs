@@ -105,6 +105,8 @@ impl Walker<'_> {
                 | Effect::Waits(_)
                 | Effect::Polls(_)
                 | Effect::Orders { .. }
+                | Effect::Records { .. }
+                | Effect::SelectsDevice(_)
                 | Effect::Destroys(..)
                 | Effect::Python(_) => {}
                 _ => return None,

@@ -6,6 +6,7 @@ use super::binding::{Binding, Summaries};
 use super::choose::{Assignment, assignments, is_loose};
 use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
+use super::crossings::given_to;
 use super::defects::{DefectFact, defects};
 use super::numbers::{Cause, Choice, Numbers, chosen, fixed, numbers};
 use super::repetitions::{drop_combinations, drop_repetitions};
@@ -244,10 +245,15 @@ impl Module<'_> {
         assignment: Option<&Assignment>,
     ) -> Result<bool, Cause> {
         let env = &Binding::of(seen.fact);
-        let runs = self.runs.get(&kernel).map_or(&[][..], Vec::as_slice);
-        if let Some((_, run)) = runs.iter().find(|(known, run)| known == env && run.input == numbers.launch) {
+        let before = self.runs.get_mut(&kernel).into_iter().flatten();
+        if let Some((_, run)) = before.into_iter().find(|(known, run)| known == env && run.input == numbers.launch) {
+            let own = given_to(seen);
+            if run.assumptions.is_some() == assignment.is_some() && !run.launched.contains(&own) {
+                run.launched.push(own);
+            }
             return Ok(run.report.coverage.complete);
         }
+        let runs = self.runs.get(&kernel).map_or(&[][..], Vec::as_slice);
         let alike =
             |(known, run): &&(Binding, KernelRun)| known == env && run.assumptions.is_some() == assignment.is_some();
         let before = runs.iter().filter(alike).count();
@@ -425,6 +431,7 @@ fn make_run(
         kernel,
         name: name_of(function, &seen.fact.env),
         launch: Some(seen.event.site),
+        launched: vec![given_to(seen)],
         basis: match assignment {
             Some(_) => Basis::Assumption,
             None if launch.grid.contains(&0) => Basis::FirstBlock,

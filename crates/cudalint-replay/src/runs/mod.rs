@@ -14,6 +14,7 @@ mod binding;
 mod choose;
 mod collect;
 mod counts;
+mod crossings;
 pub mod defects;
 mod execute;
 mod guess;
@@ -40,7 +41,7 @@ pub use execute::{Asked, ModuleRuns, execute, execute_asked};
 pub use summaries::hand_out;
 pub use uniform::whole;
 
-use crate::facts::{Buffer, LaunchSpelling, Site, Step};
+use crate::facts::{Buffer, GivenTo, LaunchSpelling, Site, Step};
 use crate::quantity::Assumptions;
 use cudalint_kernel::report::ExecutionReport;
 use cudalint_program::ir::{FunctionId, ModuleId};
@@ -68,6 +69,8 @@ pub struct KernelRun {
     pub name: String,
     /// The launch as written; `None` for a kernel whose launch is not in sight.
     pub launch: Option<Site>,
+    /// All launches with these numbers, each with what it is given.
+    pub launched: Vec<(Site, Vec<GivenTo>)>,
     /// What it rests on.
     pub basis: Basis,
     /// The functions whose code it has, by their names' places; the kernel first.

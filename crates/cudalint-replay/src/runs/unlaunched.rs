@@ -183,6 +183,7 @@ impl Module<'_> {
             kernel: (self.id, kernel),
             name: name_of(function, &made_for.env),
             launch: first.map(|seen| seen.event.site),
+            launched: Vec::new(),
             basis: Basis::GuessedBlock,
             functions: functions_of(code),
             spelling: first.map_or_else(|| spelling(made_for.python.as_deref()), |seen| seen.fact.spelling),

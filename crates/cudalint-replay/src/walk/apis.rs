@@ -87,7 +87,7 @@ impl<'p> Walker<'p> {
                 for rest in args.iter().filter(|arg| **arg != pointer) {
                     self.eval(*rest);
                 }
-                self.frees_early(call, pointer, &out, args);
+                self.frees_early(call, pointer, &out);
                 self.free_value(call.id, call.name, pointer, &out);
             }
             Effect::Copies { .. } | Effect::CopiesSymbol { .. } | Effect::CopiesDescribed(..) | Effect::Sets { .. } => {
@@ -121,12 +121,19 @@ impl<'p> Walker<'p> {
             Effect::Creates(_, out) => {
                 let Some(target) = at(out) else { return false };
                 let made = self.create_handle(call.id, call.api, call.name, target);
+                let mut flags = None;
                 for (at, rest) in args.iter().enumerate().filter(|(_, arg)| **arg != target) {
                     let rest = self.eval(*rest);
+                    if call.api.params.get(at).is_some_and(|param| param.eq_ignore_ascii_case("flags")) {
+                        flags = rest.val.known().filter(|_| rest.val.why.is_none());
+                    }
                     self.is_read(&rest);
                     if let Some(made) = made {
                         self.made_of(call.api, at, made, &rest);
                     }
+                }
+                if let Some(made) = made {
+                    self.is_born(made, call.api, flags);
                 }
             }
             Effect::Destroys(_, handle) => {

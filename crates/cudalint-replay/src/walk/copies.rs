@@ -76,6 +76,7 @@ impl<'p> Walker<'p> {
             Direction::DeviceToHost => (CopyKind::DeviceToHost, Some(self.span_of_name(call))),
             Direction::DeviceToDevice => (CopyKind::DeviceToDevice, Some(self.span_of_name(call))),
         };
+        self.evaluates_stream(call, args);
         self.shown_to_device(&from);
         self.is_read(&from);
         if !self.wants(call.id) {
@@ -87,7 +88,7 @@ impl<'p> Walker<'p> {
         let (bytes, in_one_piece) =
             (moved.bytes.clone(), moved.rows.as_ref().is_none_or(|rows| rows.touch(0) && rows.touch(1)));
         self.copied(call, sides, moved, kind, &to);
-        self.starts_copy(call, [Some(&to), Some(&from)], &bytes);
+        self.starts_copy(call, [Some((dst, &to)), Some((src, &from))], (&bytes, in_one_piece), kind.0);
         if in_one_piece {
             self.held_after_copy(before, &to, &from, &bytes);
         } else {
@@ -251,6 +252,7 @@ impl<'p> Walker<'p> {
     fn set(&mut self, call: Called<'_>, [p, value]: [ExprId; 2], size: Size, unit: i64, args: &'p [ExprId]) -> bool {
         let (to, what) = (self.eval(p), self.eval(value));
         let Some(moved) = self.moved(size, unit, args) else { return false };
+        self.evaluates_stream(call, args);
         if !self.wants(call.id) {
             self.contents_change(&to);
             return true;
@@ -278,7 +280,7 @@ impl<'p> Walker<'p> {
         };
         let span = self.span(call.id);
         self.emit(event, span, &[moved.count]);
-        self.starts_copy(call, [Some(&to), None], &moved.bytes);
+        self.starts_copy(call, [Some((p, &to)), None], (&moved.bytes, in_one_piece), CopyKind::Unknown);
         let before = self.held_before(&to);
         self.contents_change(&to);
         if in_one_piece {

@@ -14,6 +14,8 @@ impl<'p> Walker<'p> {
         let Some(function) = self.project.module(module).functions.get(id) else { return };
         let Some(body) = &function.body else { return };
         self.from_main = function.name == "main" && function.scope.segments.is_empty();
+        // A program begins with the first device.
+        self.timeline.device = self.from_main.then_some(0);
         self.entry_is_called = function.is_static || self.scan.traits.is_mentioned(&function.name);
         let env = self.instance(module, function);
         self.push_frame(module, Some(id), env, None);

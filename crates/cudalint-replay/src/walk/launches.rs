@@ -50,7 +50,7 @@ impl<'p> Walker<'p> {
             let span = self.span(id);
             self.emit(EventKind::Launch(Box::new(fact)), span, &mentioned);
         }
-        self.starts_kernel(id, launch, kernel, &args);
+        self.starts_kernel(id, launch, kernel, &args, config.get(3));
         self.computes(id, launch.kernel, kernel, &args);
         // The kernel may write what it is given, the host's view of managed and pinned memory included.
         for (index, (_, out)) in args.iter().enumerate() {

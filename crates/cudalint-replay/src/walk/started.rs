@@ -1,8 +1,10 @@
 //! What the host has started in a walk and not waited for.
 
-use crate::facts::{Site, Started};
+use super::order::Order;
+use crate::facts::{GivenTo, Site, Started};
 use crate::host::ObjId;
 use crate::quantity::Quantity;
+use std::rc::Rc;
 
 /// A stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +27,27 @@ pub(super) struct Work {
     pub what: Started,
     pub site: Site,
     pub writes: bool,
+    pub queue: Queue,
+    /// What a kernel is given.
+    pub given: Rc<[GivenTo]>,
+    pub goes_on: GoesOn,
+    /// Whether the call waits for it as far as the host can tell.
+    pub waited: bool,
+}
+
+/// Whether work goes on behind the call that starts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GoesOn {
+    Yes,
+    /// CUDA does not say.
+    Perhaps,
+    No,
+}
+
+/// What a call puts into a stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Put {
+    pub number: u32,
     pub queue: Queue,
 }
 
@@ -52,11 +75,14 @@ pub(super) struct Timeline {
     pub work: Vec<Work>,
     /// How much has been numbered.
     pub count: u32,
-    /// Streams wait for each other's events: to wait for one is to wait for others.
-    pub linked: bool,
-    /// What has a lower number than this is done before what is started now, whatever the streams: work of the default stream, or of
-    /// one that nobody knows, stands between.
-    pub joined: u32,
+    /// What CUDA orders of it.
+    pub order: Order,
+    /// What the call that is looked at puts into a stream.
+    pub put: Option<Put>,
+    /// The device that is current; none where nobody knows.
+    pub device: Option<i64>,
+    /// How often that has changed.
+    pub switches: u32,
     /// A variable lives whose destructor may wait.
     pub guarded: bool,
     pub clock: Option<Clock>,
@@ -74,6 +100,7 @@ pub(super) struct Timeline {
 pub(super) struct Begun {
     pub count: u32,
     pub made: usize,
+    pub switches: u32,
     pub capture: Option<Site>,
 }
 

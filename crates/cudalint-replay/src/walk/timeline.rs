@@ -5,10 +5,11 @@
 //! behind it.
 
 use super::apis::Called;
-use super::started::{Begun, Capture, Clock, Queue, Work};
+use super::started::{Begun, Capture, Clock, GoesOn, Put, Queue, Work};
+use super::order::Class;
 use super::{Frame, Out, Walker};
 use crate::facts::{
-    CaptureFact, Early, EarlyFact, EventKind, MemorySpace, PackedFact, PackedFault, PointerArgument, Site, Started,
+    CaptureFact, CopyKind, Early, EarlyFact, EventKind, MemorySpace, PackedFact, PackedFault, PointerArgument, Site, Started,
     TimedFact,
 };
 use crate::memory::{Freed, Key, Place};
@@ -19,6 +20,8 @@ use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, ErrorRole, Handle, Space, Work as Waited};
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, ModuleId};
 use cudalint_program::types::Ty;
+use cudalint_program::visit::walk_expr;
+use std::rc::Rc;
 
 /// Most pieces of work that are remembered.
 const MAX_WORK: usize = 64;
@@ -38,6 +41,7 @@ impl Walker<'_> {
     pub(super) fn anything_happens(&mut self) {
         self.may_wait();
         self.timeline.capture = None;
+        self.device_is_lost();
     }
 
     /// How much has been started before the sides of a condition.
@@ -45,6 +49,7 @@ impl Walker<'_> {
         Begun {
             count: self.timeline.count,
             made: self.lifetimes.count(),
+            switches: self.timeline.switches,
             capture: self.timeline.capture.map(|capture| capture.site),
         }
     }
@@ -52,6 +57,9 @@ impl Walker<'_> {
     /// What was started and made on one side is not there on the other, and nobody knows behind both whether it is.
     pub(super) fn forget_begun(&mut self, before: Begun) {
         self.lifetimes.forget_after(before.made);
+        if self.timeline.switches != before.switches {
+            self.device_is_lost();
+        }
         let timeline = &mut self.timeline;
         if timeline.capture.map(|capture| capture.site) != before.capture {
             timeline.capture = None;
@@ -86,30 +94,64 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether a call is given a stream that the program has created, in a variable or member: to look at these does nothing.
-    fn is_given_own(&mut self, api: ApiId, args: &[ExprId]) -> bool {
-        let at = api.params.iter().position(|param| ["stream", "hStream"].contains(param));
-        let Some(stream) = at.and_then(|at| args.get(at)) else { return false };
-        matches!(self.kind(self.without_casts(*stream)), Some(Expr::Local(_) | Expr::Member { .. }))
-            && matches!(self.queue(*stream), Queue::Made(_))
-    }
-
+    /// The stream that an expression means, which somebody else evaluates as well.
     fn queue(&mut self, stream: ExprId) -> Queue {
         let plain = self.without_casts(stream);
-        let named = matches!(
-            self.kind(plain),
-            Some(Expr::Local(_) | Expr::Index { .. } | Expr::Member { .. } | Expr::Int { .. } | Expr::Null)
-        );
-        if !named {
+        if !self.is_named_stream(plain) || !self.is_calm(plain) {
             return Queue::Unknown;
         }
         let out = self.eval(plain);
+        self.queue_from(plain, &out)
+    }
+
+    /// The stream that a value means.
+    fn queue_from(&self, stream: ExprId, out: &Out) -> Queue {
+        let made = |object| self.memory.get(object).info.origin.api().is_some_and(|api| api.creates(Handle::Stream));
         match &out.val.kind {
             Kind::Null => Queue::Default,
             Kind::Int(_) if out.val.known() == Some(0) => Queue::Default,
-            Kind::Ptr(pointer) => Queue::Made(pointer.obj),
+            Kind::Ptr(pointer) if made(pointer.obj) || self.is_named_stream(self.without_casts(stream)) => {
+                Queue::Made(pointer.obj)
+            }
             _ => Queue::Unknown,
         }
+    }
+
+    fn is_named_stream(&self, plain: ExprId) -> bool {
+        matches!(
+            self.kind(plain),
+            Some(Expr::Local(_) | Expr::Index { .. } | Expr::Member { .. } | Expr::Int { .. } | Expr::Null)
+        )
+    }
+
+    /// Whether an expression can be evaluated twice: it writes nothing and calls nobody.
+    fn is_calm(&self, expr: ExprId) -> bool {
+        let mut calm = true;
+        walk_expr(self.module(), expr, |_, kind| {
+            calm &= !matches!(
+                kind,
+                Expr::Assign { .. } | Expr::Step { .. } | Expr::Call { .. } | Expr::Lambda { .. } | Expr::Unknown(_)
+            );
+            calm
+        });
+        calm
+    }
+
+    /// Evaluates the stream that a copy or a set is given, where that does something: nobody else does.
+    pub(super) fn evaluates_stream(&mut self, call: Called<'_>, args: &[ExprId]) {
+        let at = call.api.params.iter().position(|param| ["stream", "hStream"].contains(param));
+        if let Some(stream) = at.and_then(|at| args.get(at))
+            && !self.is_calm(*stream)
+        {
+            self.eval(*stream);
+        }
+    }
+
+    /// The next number, for something that is put into a stream.
+    fn puts(&mut self, queue: Queue) -> Put {
+        let (number, class) = (self.number(), self.class_of(queue));
+        self.timeline.order.put(queue, class, number);
+        Put { number, queue }
     }
 
     /// What a call of CUDA means for work that was started before it.
@@ -118,46 +160,104 @@ impl Walker<'_> {
             self.checks_capture(call, args);
         }
         self.timeline.timed_at_all |= call.api.section == "Event Management";
+        self.changes_device(call, args);
+        let asynchronous = call.api.is_asynchronous();
+        let moves = |effect: &Effect| {
+            matches!(
+                effect,
+                Effect::Copies { .. } | Effect::CopiesSymbol { .. } | Effect::CopiesDescribed(..) | Effect::Sets { .. }
+            )
+        };
+        let blocks = !asynchronous && call.api.effects.iter().any(moves);
+        self.timeline.put = None;
+        if asynchronous || blocks || call.api.role == ErrorRole::Launches {
+            let queue = if blocks { Queue::Default } else { self.queue_of(call.api, args) };
+            self.timeline.put = Some(self.puts(queue));
+        }
+        self.links(call, args);
         if self.timeline.work.is_empty() && self.timeline.clock.is_none() {
             return;
-        }
-        // Work of the stream that every program has comes behind that of all others, and before what they are given after it.
-        if call.api.role == ErrorRole::Launches || (call.api.is_asynchronous() && !self.is_given_own(call.api, args)) {
-            self.timeline.joined = self.timeline.count;
         }
         let mut waits = false;
         for effect in call.api.effects {
             match effect {
                 Effect::Waits(Waited::Stream(stream)) => {
                     let queue = stream.of(args).map_or(Queue::Unknown, |stream| self.queue(stream));
-                    let apart = |other: Queue| match (queue, other) {
-                        (Queue::Made(one), Queue::Made(other)) => one != other,
-                        (Queue::Made(_), Queue::Default) => true,
-                        _ => false,
-                    };
-                    let linked = self.timeline.linked;
-                    self.timeline.work.retain(|work| !linked && apart(work.queue));
-                    if let Some(clock) = &mut self.timeline.clock {
-                        clock.launched = None;
-                    }
+                    self.waits_for(queue);
                     return;
                 }
-                Effect::Orders { .. } => {
-                    self.timeline.linked = true;
-                    waits = true;
-                }
-                Effect::Waits(_) | Effect::Polls(_) => waits = true,
+                Effect::Waits(_) | Effect::Polls(_) | Effect::Resets => waits = true,
                 _ => {}
             }
         }
-        let passes = call.api.is_asynchronous()
+        let passes = asynchronous
             || call.api.launches().is_some()
             || call.api.role == ErrorRole::Launches
             || call.api.is_last_error()
             || ["Error Handling", "Event Management", "Stream Management", "Device Management"]
                 .contains(&call.api.section);
-        if waits || !passes {
+        if blocks && !waits {
+            self.waits_in_default();
+        } else if waits || !passes {
             self.may_wait();
+        }
+    }
+
+    /// Events that are put into streams, and streams that wait for them.
+    fn links(&mut self, call: Called<'_>, args: &[ExprId]) {
+        for effect in call.api.effects {
+            let (Effect::Records { event, stream } | Effect::Orders { stream, event }) = *effect else { continue };
+            let queue = stream.of(args).map_or(Queue::Default, |stream| self.queue(stream));
+            let event = event.of(args).map(|event| self.without_casts(event)).filter(|event| self.is_calm(*event));
+            let event = event.and_then(|event| match self.eval(event).val.kind {
+                Kind::Ptr(pointer) => Some(pointer.obj),
+                _ => None,
+            });
+            let put = self.puts(queue);
+            let known = match (event, effect) {
+                (Some(event), Effect::Records { .. }) => {
+                    self.checks_record(call, event, queue);
+                    self.timeline.order.record(event, queue, put.number);
+                    true
+                }
+                (Some(event), _) => self.timeline.order.wait(queue, event),
+                // Which event that is nobody knows: what waits for it later, waits for all.
+                (None, _) => false,
+            };
+            if !known {
+                self.timeline.order.join(self.timeline.count);
+            }
+        }
+    }
+
+    /// The host waits for a stream, and for what comes before its work.
+    fn waits_for(&mut self, queue: Queue) {
+        let classes: Vec<_> = self.timeline.work.iter().map(|work| self.class_of(work.queue)).collect();
+        let order = &self.timeline.order;
+        let goes_on = |work: &Work, class| match (queue, work.queue) {
+            (Queue::Made(_), Queue::Made(_) | Queue::Default) => {
+                !order.is_before((work.number, work.queue, class), queue)
+            }
+            _ => false,
+        };
+        let left = self.timeline.work.iter().zip(classes).filter(|(work, class)| goes_on(work, *class));
+        self.timeline.work = left.map(|(work, _)| work.clone()).collect();
+        if let Some(clock) = &mut self.timeline.clock {
+            clock.launched = None;
+        }
+    }
+
+    /// A call that copies or sets waits for the default stream, and perhaps for all that waits for that.
+    fn waits_in_default(&mut self) {
+        let classes: Vec<_> = self.timeline.work.iter().map(|work| self.class_of(work.queue)).collect();
+        let order = &self.timeline.order;
+        let goes_on = |work: &Work, class| {
+            class == Class::Free && !order.is_before((work.number, work.queue, class), Queue::Default)
+        };
+        let left = self.timeline.work.iter().zip(classes).filter(|(work, class)| goes_on(work, *class));
+        self.timeline.work = left.map(|(work, _)| work.clone()).collect();
+        if let Some(clock) = &mut self.timeline.clock {
+            clock.launched = None;
         }
     }
 
@@ -167,21 +267,34 @@ impl Walker<'_> {
         }
     }
 
-    /// A copy or a set is started that may return before it is done.
-    pub(super) fn starts_copy(&mut self, call: Called<'_>, sides: [Option<&Out>; 2], bytes: &Val) {
-        if !call.api.is_asynchronous() || !self.is_reporting() {
-            return;
-        }
-        let Some(Expr::Call { args, .. }) = self.kind(call.id) else { return };
-        let queue = self.queue_of(call.api, args);
+    /// A copy or a set is started that may return before it is done. `whole`: its bytes lie in one piece.
+    pub(super) fn starts_copy(
+        &mut self,
+        call: Called<'_>,
+        sides: [Option<(ExprId, &Out)>; 2],
+        (bytes, whole): (&Val, bool),
+        kind: CopyKind,
+    ) {
+        let Some(Put { number, queue }) = self.timeline.put.filter(|_| self.is_reporting()) else { return };
+        let waited = !call.api.is_asynchronous();
+        let goes_on = self.goes_on(sides.map(|side| side.map(|(_, out)| out)), kind, waited);
         let site = self.expr_site(call.id);
         for (side, writes) in sides.into_iter().zip([true, false]) {
-            let Some(Kind::Ptr(pointer)) = side.map(|side| &side.val.kind) else { continue };
+            let Some((expr, out)) = side else { continue };
+            let Kind::Ptr(pointer) = &out.val.kind else { continue };
             let offset = self.whole_offset(pointer);
             let (object, part) = (pointer.obj, Some((offset, bytes.quantity())));
             let what = Started::Copy { api: Name::from(call.name) };
-            let number = self.number();
-            self.remember(Work { number, object, part, what, site, writes, queue });
+            let given = Rc::from([]);
+            let work = Work { number, object, part, what, site, writes, queue, given, goes_on, waited };
+            if whole {
+                self.crosses(call.id, (expr, out), &work);
+            }
+            // What lies in rows leaves gaps, of which others may make use.
+            let goes_on = if whole { goes_on } else { GoesOn::No };
+            if !waited || goes_on != GoesOn::No {
+                self.remember(Work { goes_on, ..work });
+            }
         }
     }
 
@@ -192,29 +305,36 @@ impl Walker<'_> {
         launch: &LaunchExpr,
         kernel: Option<(ModuleId, FunctionId)>,
         args: &[(ExprId, Out)],
+        stream: Option<&Out>,
     ) {
+        let queue = match (launch.config.get(3), stream) {
+            (Some(stream), Some(out)) if launch.chevron => self.queue_from(*stream, out),
+            (None, _) if launch.chevron => Queue::Default,
+            _ => Queue::Unknown,
+        };
+        let Put { number, .. } = self.puts(queue);
         if !self.is_reporting() {
             return;
         }
-        let (site, name, number) = (self.expr_site(id), self.text(launch.kernel), self.number());
+        let (site, name) = (self.expr_site(id), self.text(launch.kernel));
         if let Some(clock) = &mut self.timeline.clock
             && clock.launched.is_none()
         {
             clock.launched = Some((number, site, name.clone()));
         }
-        let queue = match launch.config.get(3) {
-            Some(stream) if launch.chevron => self.queue(*stream),
-            None if launch.chevron => Queue::Default,
-            _ => Queue::Unknown,
-        };
-        if !matches!(queue, Queue::Made(_)) {
-            self.timeline.joined = number;
-        }
-        for (index, (_, out)) in args.iter().enumerate() {
+        self.checks_launch(id, queue, &name);
+        let given = self.given_to(args);
+        for (index, (expr, out)) in args.iter().enumerate() {
             if let Kind::Ptr(Ptr { obj: object, .. }) = &out.val.kind {
                 let writes = !self.reads_only(kernel, index);
                 let what = Started::Kernel { name: name.clone(), kernel, parameter: index as u32 };
-                self.remember(Work { number, object: *object, part: None, what, site, writes, queue });
+                let (object, given, goes_on) = (*object, Rc::clone(&given), GoesOn::Yes);
+                let work =
+                    Work { number, object, part: None, what, site, writes, queue, given, goes_on, waited: false };
+                if kernel.is_some() {
+                    self.crosses(id, (*expr, out), &work);
+                }
+                self.remember(work);
             }
         }
     }
@@ -223,7 +343,8 @@ impl Walker<'_> {
     pub(super) fn touches(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool) {
         let Kind::Ptr(Ptr { obj, .. }) = &out.val.kind else { return };
         let obj = *obj;
-        let Some(at) = self.timeline.work.iter().position(|work| work.object == obj && (work.writes || write)) else {
+        let Some(at) = self.timeline.work.iter().position(|work| work.object == obj && !work.waited && (work.writes || write))
+        else {
             return;
         };
         if !self.is_reporting() || self.memory.get(obj).freed != Freed::No {
@@ -255,35 +376,28 @@ impl Walker<'_> {
     }
 
     /// Memory is given back in the order of a stream, while work of another may still use it.
-    pub(super) fn frees_early(&mut self, call: Called<'_>, pointer: ExprId, out: &Out, args: &[ExprId]) {
+    pub(super) fn frees_early(&mut self, call: Called<'_>, pointer: ExprId, out: &Out) {
         let Kind::Ptr(Ptr { obj, .. }) = &out.val.kind else { return };
         if !call.api.is_asynchronous() || self.timeline.work.is_empty() || !self.is_reporting() {
             return;
         }
+        let Some(Put { queue, .. }) = self.timeline.put else { return };
         let obj = *obj;
-        let queue = self.queue_of(call.api, args);
         // Streams that others hand over may be one, and be ordered by whoever has them.
-        let is_own = |stream| {
-            let made_by = self.memory.get(stream).info.origin.api();
-            made_by.is_some_and(|api| api.creates(Handle::Stream))
+        let is_own = |queue: Queue| matches!(self.class_of(queue), Class::Waiting | Class::Free);
+        let apart = |work: &&Work| {
+            work.object == obj
+                && !work.waited
+                && is_own(work.queue)
+                && !self.timeline.order.is_before((work.number, work.queue, self.class_of(work.queue)), queue)
         };
-        let apart = |work: &Work| match (work.queue, queue) {
-            (Queue::Made(one), Queue::Made(other)) => {
-                work.object == obj
-                    && one != other
-                    && work.number >= self.timeline.joined
-                    && is_own(one)
-                    && is_own(other)
-            }
-            _ => false,
-        };
-        let Some(work) = self.timeline.work.iter().find(|work| apart(work)).cloned() else { return };
-        if self.timeline.linked
+        if !is_own(queue)
             || self.timeline.capture.is_some()
             || self.memory.get(obj).info.space != MemorySpace::Device
         {
             return;
         }
+        let Some(work) = self.timeline.work.iter().find(apart).cloned() else { return };
         let argument = self.argument(pointer, out);
         let span = self.span(call.id);
         let fact = EarlyFact { argument, early: Early::Free, what: work.what, started: work.site, writes: work.writes };

@@ -1,6 +1,7 @@
 //! The state of a walk over C++ host code, and the look-ups that all of its parts use.
 
 use super::caches::Caches;
+use super::devices::Born;
 use super::made::Lifetimes;
 use super::out::Out;
 use super::recorded::Recording;
@@ -120,6 +121,8 @@ pub(crate) struct Walker<'p> {
     pub(super) lifetimes: Lifetimes,
     /// Work that has been started and not been waited for.
     pub(super) timeline: Timeline,
+    /// Streams and events, as they were made.
+    pub(super) born: FxHashMap<ObjId, Born>,
 }
 
 impl<'p> Walker<'p> {
@@ -152,6 +155,7 @@ impl<'p> Walker<'p> {
             recording: Recording::default(),
             lifetimes: Lifetimes::default(),
             timeline: Timeline::default(),
+            born: FxHashMap::default(),
         }
     }
 

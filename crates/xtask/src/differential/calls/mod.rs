@@ -219,6 +219,8 @@ fn kind_of_event(event: &EventKind) -> &'static str {
         | EventKind::Captured(_)
         | EventKind::Named(_)
         | EventKind::Packed(_)
-        | EventKind::Unread(_) => "",
+        | EventKind::Unread(_)
+        | EventKind::Crossed(_)
+        | EventKind::WrongDevice(_) => "",
     }
 }
