@@ -7,7 +7,9 @@ use cudalint_replay::facts::{CrossedFact, CrossedStream, CrossedWork, Event, Eve
 
 /// The rule.
 pub static RULE: Rule = rule!("unordered-streams", Preview, None)
-    .summary("Work of two streams uses the same memory, one of them writes it, and nothing orders one behind the other.")
+    .summary(
+        "Work of two streams uses the same memory, one of them writes it, and nothing orders one behind the other.",
+    )
     .cwe(362)
     .confidence(&[Confidence::Definite, Confidence::Likely])
     .facts(check);

@@ -28,10 +28,7 @@ fn finding(context: &ModuleContext<'_>, event: &Event, fact: &DeviceFact) -> Opt
     let (message, claim, help): (String, Claim<Place>, String) = match used {
         DeviceUse::Launch(kernel) => (
             format!("`{kernel}` is launched in `{name}`, a stream of device {own}, while device {other} is current"),
-            Claim {
-                kernel: Some(kernel.clone()),
-                ..Claim::from(Shows::RefusedLaunch { of: Resource::Device })
-            },
+            Claim { kernel: Some(kernel.clone()), ..Claim::from(Shows::RefusedLaunch { of: Resource::Device }) },
             format!("call `cudaSetDevice({own})` before the launch, or launch it in a stream of device {other}"),
         ),
         DeviceUse::Record(api) => (

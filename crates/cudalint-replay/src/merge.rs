@@ -1,6 +1,8 @@
 //! Walks put together: which functions are entered, and which events of several walks are one.
 
-use crate::facts::{Amount, Buffer, CrossedWork, Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Rows, Site};
+use crate::facts::{
+    Amount, Buffer, CrossedWork, Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Rows, Site,
+};
 use crate::given::Given;
 use crate::host::{ProjectScan, ReplayOptions, Walked};
 use crate::quantity::Quantity;

@@ -14,9 +14,9 @@ mod python;
 mod status;
 mod values;
 
+pub use crossed::{CrossedFact, CrossedStream, CrossedWork, DeviceFact, DeviceUse, GivenTo, Meeting};
 pub use cudalint_kernel::readings::{CoverageClaim, DynamicShared, KernelSummary, Together};
 pub use cudalint_kernel::report::Site;
-pub use crossed::{CrossedFact, CrossedStream, CrossedWork, DeviceFact, DeviceUse, GivenTo, Meeting};
 pub use defects::{Defect, DefectFact, Harm};
 pub use early::{
     CaptureFact, Early, EarlyFact, NameFact, NameFault, PackedFact, PackedFault, Started, TimedFact, UnreadFact,

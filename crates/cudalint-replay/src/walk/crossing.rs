@@ -39,8 +39,7 @@ impl Walker<'_> {
         let met: Vec<Work> = self.timeline.work.iter().filter(meets).take(MAX_MET).cloned().collect();
         for other in met {
             let argument = PointerArgument { pointer: self.pointer(&out.val), ..self.argument(expr, out) };
-            let fact =
-                CrossedFact { argument, first: self.crossed(&other), second: self.crossed(work), meeting: None };
+            let fact = CrossedFact { argument, first: self.crossed(&other), second: self.crossed(work), meeting: None };
             let span = self.span(id);
             self.emit(EventKind::Crossed(Box::new(fact)), span, &[]);
         }
@@ -84,6 +83,11 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether a pointer leads to memory of the device.
+    pub(super) fn is_of_device(&self, out: &Out) -> bool {
+        matches!(&out.val.kind, Kind::Ptr(pointer) if self.memory.get(pointer.obj).info.space == MemorySpace::Device)
+    }
+
     /// What tells a launch from others at its place.
     pub(super) fn given_to(&mut self, args: &[(ExprId, Out)]) -> Rc<[GivenTo]> {
         args.iter().map(|(_, out)| self.given_as(&out.val)).collect()
@@ -91,9 +95,7 @@ impl Walker<'_> {
 
     fn given_as(&mut self, val: &Val) -> GivenTo {
         match &val.kind {
-            Kind::Ptr(pointer) => {
-                GivenTo::Into(self.memory.get(pointer.obj).info.site, self.whole_offset(pointer))
-            }
+            Kind::Ptr(pointer) => GivenTo::Into(self.memory.get(pointer.obj).info.site, self.whole_offset(pointer)),
             _ => match val.quantity() {
                 Quantity::Unknown => GivenTo::Other,
                 number => GivenTo::Number(number),

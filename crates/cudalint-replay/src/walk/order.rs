@@ -93,7 +93,8 @@ impl Order {
 
     /// A stream waits for an event; `false` where nobody knows what has been recorded.
     pub fn wait(&mut self, queue: Queue, event: ObjId) -> bool {
-        let known: Vec<(Of, u32)> = self.events.iter().filter(|known| known.0 == event).map(|known| (known.1, known.2)).collect();
+        let known: Vec<(Of, u32)> =
+            self.events.iter().filter(|known| known.0 == event).map(|known| (known.1, known.2)).collect();
         for (of, number) in &known {
             self.learn(queue, *of, *number);
         }

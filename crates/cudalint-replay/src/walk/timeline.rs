@@ -5,12 +5,12 @@
 //! behind it.
 
 use super::apis::Called;
-use super::started::{Begun, Capture, Clock, GoesOn, Put, Queue, Work};
 use super::order::Class;
+use super::started::{Begun, Capture, Clock, GoesOn, Put, Queue, Work};
 use super::{Frame, Out, Walker};
 use crate::facts::{
-    CaptureFact, CopyKind, Early, EarlyFact, EventKind, MemorySpace, PackedFact, PackedFault, PointerArgument, Site, Started,
-    TimedFact,
+    CaptureFact, CopyKind, Early, EarlyFact, EventKind, MemorySpace, PackedFact, PackedFault, PointerArgument, Site,
+    Started, TimedFact,
 };
 use crate::memory::{Freed, Key, Place};
 use crate::quantity::Quantity;
@@ -186,6 +186,8 @@ impl Walker<'_> {
                     self.waits_for(queue);
                     return;
                 }
+                // Copies and sets wait for the default stream, whatever else they wait for.
+                Effect::Waits(Waited::Own) if blocks => {}
                 Effect::Waits(_) | Effect::Polls(_) | Effect::Resets => waits = true,
                 _ => {}
             }
@@ -232,32 +234,40 @@ impl Walker<'_> {
 
     /// The host waits for a stream, and for what comes before its work.
     fn waits_for(&mut self, queue: Queue) {
-        let classes: Vec<_> = self.timeline.work.iter().map(|work| self.class_of(work.queue)).collect();
-        let order = &self.timeline.order;
-        let goes_on = |work: &Work, class| match (queue, work.queue) {
-            (Queue::Made(_), Queue::Made(_) | Queue::Default) => {
-                !order.is_before((work.number, work.queue, class), queue)
-            }
-            _ => false,
+        let left = self.not_behind(queue, |work, _| {
+            matches!((queue, work.queue), (Queue::Made(_), Queue::Made(_) | Queue::Default))
+        });
+        self.retain_work(&left);
+    }
+
+    /// A call that copies or sets waits for the default stream, and perhaps for all that waits for that.
+    fn waits_in_default(&mut self) {
+        let left = self.not_behind(Queue::Default, |_, class| class == Class::Free);
+        self.retain_work(&left);
+    }
+
+    /// Of each piece of work, whether it may go on when a stream has come to what it is given next.
+    fn not_behind(&self, queue: Queue, may: impl Fn(&Work, Class) -> bool) -> Vec<bool> {
+        let goes_on = |work: &Work| {
+            let class = self.class_of(work.queue);
+            may(work, class) && !self.timeline.order.is_before((work.number, work.queue, class), queue)
         };
-        let left = self.timeline.work.iter().zip(classes).filter(|(work, class)| goes_on(work, *class));
-        self.timeline.work = left.map(|(work, _)| work.clone()).collect();
+        self.timeline.work.iter().map(goes_on).collect()
+    }
+
+    fn retain_work(&mut self, left: &[bool]) {
+        let mut left = left.iter();
+        self.timeline.work.retain(|_| left.next() == Some(&true));
         if let Some(clock) = &mut self.timeline.clock {
             clock.launched = None;
         }
     }
 
-    /// A call that copies or sets waits for the default stream, and perhaps for all that waits for that.
-    fn waits_in_default(&mut self) {
-        let classes: Vec<_> = self.timeline.work.iter().map(|work| self.class_of(work.queue)).collect();
-        let order = &self.timeline.order;
-        let goes_on = |work: &Work, class| {
-            class == Class::Free && !order.is_before((work.number, work.queue, class), Queue::Default)
-        };
-        let left = self.timeline.work.iter().zip(classes).filter(|(work, class)| goes_on(work, *class));
-        self.timeline.work = left.map(|(work, _)| work.clone()).collect();
-        if let Some(clock) = &mut self.timeline.clock {
-            clock.launched = None;
+    /// A copy returns that is done by then, and so is all that comes before it.
+    fn comes_back(&mut self, queue: Queue) {
+        let left = self.not_behind(queue, |_, class| class != Class::Foreign);
+        for (work, _) in self.timeline.work.iter_mut().zip(left).filter(|(_, left)| !left) {
+            work.goes_on = GoesOn::No;
         }
     }
 
@@ -277,7 +287,8 @@ impl Walker<'_> {
     ) {
         let Some(Put { number, queue }) = self.timeline.put.filter(|_| self.is_reporting()) else { return };
         let waited = !call.api.is_asynchronous();
-        let goes_on = self.goes_on(sides.map(|side| side.map(|(_, out)| out)), kind, waited);
+        let outs = sides.map(|side| side.map(|(_, out)| out));
+        let goes_on = self.goes_on(outs, kind, waited);
         let site = self.expr_site(call.id);
         for (side, writes) in sides.into_iter().zip([true, false]) {
             let Some((expr, out)) = side else { continue };
@@ -295,6 +306,10 @@ impl Walker<'_> {
             if !waited || goes_on != GoesOn::No {
                 self.remember(Work { goes_on, ..work });
             }
+        }
+        // To memory that is not locked.
+        if goes_on == GoesOn::No && outs[1].is_some_and(|from| self.is_of_device(from)) {
+            self.comes_back(queue);
         }
     }
 
@@ -343,7 +358,8 @@ impl Walker<'_> {
     pub(super) fn touches(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool) {
         let Kind::Ptr(Ptr { obj, .. }) = &out.val.kind else { return };
         let obj = *obj;
-        let Some(at) = self.timeline.work.iter().position(|work| work.object == obj && !work.waited && (work.writes || write))
+        let Some(at) =
+            self.timeline.work.iter().position(|work| work.object == obj && !work.waited && (work.writes || write))
         else {
             return;
         };
@@ -391,10 +407,7 @@ impl Walker<'_> {
                 && is_own(work.queue)
                 && !self.timeline.order.is_before((work.number, work.queue, self.class_of(work.queue)), queue)
         };
-        if !is_own(queue)
-            || self.timeline.capture.is_some()
-            || self.memory.get(obj).info.space != MemorySpace::Device
-        {
+        if !is_own(queue) || self.timeline.capture.is_some() || self.memory.get(obj).info.space != MemorySpace::Device {
             return;
         }
         let Some(work) = self.timeline.work.iter().find(apart).cloned() else { return };
