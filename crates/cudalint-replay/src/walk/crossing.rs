@@ -1,7 +1,7 @@
 //! Work of one stream that touches what work of another may still use.
 
-use super::order::Class;
-use super::started::{GoesOn, Queue, Work};
+use super::order::{Class, Queue};
+use super::started::{GoesOn, Work};
 use super::{Out, Walker};
 use crate::facts::{
     CopyKind, CrossedFact, CrossedStream, CrossedWork, EventKind, GivenTo, MemorySpace, PointerArgument,

@@ -5,8 +5,8 @@
 
 use super::Walker;
 use super::apis::Called;
-use super::order::Class;
-use super::started::Queue;
+use super::made::Born;
+use super::order::{Class, Queue};
 use crate::facts::{DeviceFact, DeviceUse, EventKind, Site};
 use crate::host::ObjId;
 use cudalint_program::Name;
@@ -17,15 +17,6 @@ use cudalint_syntax::Span;
 
 /// `cudaStreamNonBlocking`.
 const NON_BLOCKING: i64 = 1;
-
-/// A stream or an event, as it was made.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Born {
-    /// The device that was current; none where nobody knows.
-    device: Option<i64>,
-    /// Whether it is a stream that does not wait for the default stream.
-    is_free: bool,
-}
 
 impl Walker<'_> {
     /// Which device is current is not known any more.

@@ -34,3 +34,12 @@ impl Lifetimes {
         self.made.truncate(count);
     }
 }
+
+/// A stream or an event, as it was made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Born {
+    /// The device that was current; none where nobody knows.
+    pub device: Option<i64>,
+    /// Whether it is a stream that does not wait for the default stream.
+    pub is_free: bool,
+}

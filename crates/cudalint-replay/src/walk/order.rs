@@ -12,11 +12,20 @@
 //! Where it is not known what an event stands for, or which stream something is put into, all that was started is taken to be
 //! done before what comes next: nothing is said of it.
 
-use super::started::Queue;
 use crate::host::ObjId;
 
 /// Most pairs of streams of which an order is known.
 const MAX_KNOWN: usize = 256;
+
+/// A stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Queue {
+    /// The one that every program has.
+    Default,
+    /// One that the program has created.
+    Made(ObjId),
+    Unknown,
+}
 
 /// Whose work comes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,20 +1,10 @@
 //! What the host has started in a walk and not waited for.
 
-use super::order::Order;
+use super::order::{Order, Queue};
 use crate::facts::{GivenTo, Site, Started};
 use crate::host::ObjId;
 use crate::quantity::Quantity;
 use std::rc::Rc;
-
-/// A stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Queue {
-    /// The one that every program has.
-    Default,
-    /// One that the program has created.
-    Made(ObjId),
-    Unknown,
-}
 
 /// One object that work reads or writes.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@
 //! behind it.
 
 use super::apis::Called;
-use super::order::Class;
-use super::started::{Begun, Capture, Clock, GoesOn, Put, Queue, Work};
+use super::order::{Class, Queue};
+use super::started::{Begun, Capture, Clock, GoesOn, Put, Work};
 use super::{Frame, Out, Walker};
 use crate::facts::{
     CaptureFact, CopyKind, Early, EarlyFact, EventKind, MemorySpace, PackedFact, PackedFault, PointerArgument, Site,
