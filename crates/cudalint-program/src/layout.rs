@@ -102,6 +102,8 @@ pub fn library(name: &str, first: Option<Layout>) -> Option<Layout> {
     match plain {
         "cudaStream_t"
         | "cudaEvent_t"
+        | "hipStream_t"
+        | "hipEvent_t"
         | "cudaGraph_t"
         | "cudaGraphExec_t"
         | "cudaGraphNode_t"

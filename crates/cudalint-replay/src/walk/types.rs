@@ -253,7 +253,7 @@ fn library_type(name: &str, args: &[Argument], depth: u32) -> Ty {
         // Handles that are numbers (texture_types.h, surface_types.h).
         "cudaTextureObject_t" | "cudaSurfaceObject_t" => Ty::SIZE,
         "cudaError_t" | "CUresult" | "cudaError" => Ty::INT,
-        "cudaStream_t" | "cudaEvent_t" => Ty::pointer_to(opaque(name)),
+        "cudaStream_t" | "cudaEvent_t" | "hipStream_t" | "hipEvent_t" => Ty::pointer_to(opaque(name)),
         "CUdeviceptr" => Ty::pointer_to(Ty::Void),
         "cufftComplex" | "cuComplex" | "cuFloatComplex" => complex(name, 4),
         "cufftDoubleComplex" | "cuDoubleComplex" => complex(name, 8),
