@@ -71,24 +71,15 @@ pub struct Meeting {
     pub assumptions: Vec<String>,
 }
 
-/// A stream or an event is used where CUDA refuses it, since it belongs to another device.
+/// An event is put into a stream of another device, which CUDA refuses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceFact {
-    /// What is refused.
-    pub used: DeviceUse,
-    /// The stream or event, as it is named where it was made.
+    /// The call.
+    pub api: Name,
+    /// The event, as it is named where it was made.
     pub name: Name,
     /// The device that was current when it was made, and where that was.
     pub made: (i64, Site),
-    /// The other device: the current one, or that of the stream that an event is put into.
+    /// The stream's device.
     pub other: i64,
-}
-
-/// A use of a stream or an event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DeviceUse {
-    /// A kernel, as it is written, is launched in a stream of a device that is not current.
-    Launch(String),
-    /// A call puts an event into a stream of another device.
-    Record(Name),
 }

@@ -435,7 +435,7 @@ fn kind(kind: &EventKind) -> String {
             )
         }
         EventKind::WrongDevice(wrong) => {
-            format!("{:?} with {} of device {} on device {}", wrong.used, wrong.name, wrong.made.0, wrong.other)
+            format!("{:?} with {} of device {} on device {}", wrong.api, wrong.name, wrong.made.0, wrong.other)
         }
         EventKind::Timed(timed) => format!("clock behind {} that nothing has waited for", timed.kernel),
         EventKind::Captured(call) => format!("{} while a stream is recorded", call.api),

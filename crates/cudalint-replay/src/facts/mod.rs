@@ -14,7 +14,7 @@ mod python;
 mod status;
 mod values;
 
-pub use crossed::{CrossedFact, CrossedStream, CrossedWork, DeviceFact, DeviceUse, GivenTo, Meeting};
+pub use crossed::{CrossedFact, CrossedStream, CrossedWork, DeviceFact, GivenTo, Meeting};
 pub use cudalint_kernel::readings::{CoverageClaim, DynamicShared, KernelSummary, Together};
 pub use cudalint_kernel::report::Site;
 pub use defects::{Defect, DefectFact, Harm};

@@ -7,13 +7,12 @@ use super::Walker;
 use super::apis::Called;
 use super::made::Born;
 use super::order::{Class, Queue};
-use crate::facts::{DeviceFact, DeviceUse, EventKind, Site};
+use crate::facts::{DeviceFact, EventKind, Site};
 use crate::host::ObjId;
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, Handle, Library};
 use cudalint_program::ir::ExprId;
-use cudalint_syntax::Span;
 
 /// `cudaStreamNonBlocking`.
 const NON_BLOCKING: i64 = 1;
@@ -66,17 +65,6 @@ impl Walker<'_> {
         }
     }
 
-    /// A kernel is launched in a stream, which has to be one of the current device.
-    pub(super) fn checks_launch(&mut self, id: ExprId, queue: Queue, kernel: &str) {
-        if let Queue::Made(stream) = queue
-            && let (Some(own), Some(current)) = (self.device_of(stream), self.timeline.device)
-            && own != current
-        {
-            let span = self.span(id);
-            self.tell_device(DeviceUse::Launch(kernel.to_owned()), (stream, own), current, span);
-        }
-    }
-
     /// An event is put into a stream, which has to be one of its own device.
     pub(super) fn checks_record(&mut self, call: Called<'_>, event: ObjId, queue: Queue) {
         let stream = match queue {
@@ -88,7 +76,10 @@ impl Walker<'_> {
             && own != other
         {
             let span = self.span(call.id);
-            self.tell_device(DeviceUse::Record(Name::from(call.name)), (event, own), other, span);
+            let info = &self.memory.get(event).info;
+            let (name, made): (Name, Site) = (info.name.clone(), info.site);
+            let fact = DeviceFact { api: Name::from(call.name), name, made: (own, made), other };
+            self.emit(EventKind::WrongDevice(Box::new(fact)), span, &[]);
         }
     }
 
@@ -97,12 +88,5 @@ impl Walker<'_> {
         let api = object.info.origin.api()?;
         let is_own = api.creates(Handle::Stream) || api.creates(Handle::Event);
         self.born.get(&handle).filter(|_| is_own && object.freed == crate::memory::Freed::No)?.device
-    }
-
-    fn tell_device(&mut self, used: DeviceUse, (handle, own): (ObjId, i64), other: i64, span: Span) {
-        let info = &self.memory.get(handle).info;
-        let (name, made): (Name, Site) = (info.name.clone(), info.site);
-        let fact = DeviceFact { used, name, made: (own, made), other };
-        self.emit(EventKind::WrongDevice(Box::new(fact)), span, &[]);
     }
 }

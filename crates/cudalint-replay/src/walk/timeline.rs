@@ -337,7 +337,6 @@ impl Walker<'_> {
         {
             clock.launched = Some((number, site, name.clone()));
         }
-        self.checks_launch(id, queue, &name);
         let given = self.given_to(args);
         for (index, (expr, out)) in args.iter().enumerate() {
             if let Kind::Ptr(Ptr { obj: object, .. }) = &out.val.kind {
