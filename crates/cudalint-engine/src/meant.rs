@@ -97,7 +97,9 @@ fn arguments(behind: &str, expands: &dyn Fn(&str) -> bool) -> Option<usize> {
     for (index, letter) in inside.char_indices().take(LONGEST) {
         let is_part = letter.is_ascii_alphanumeric() || letter == '_';
         if !is_part {
-            if expands(inside.get(word..index).unwrap_or("")) {
+            // What a macro is given may be any number of arguments.
+            let name = inside.get(word..index).unwrap_or("");
+            if name.starts_with("__VA") || expands(name) {
                 return None;
             }
             word = index + letter.len_utf8();
@@ -135,6 +137,7 @@ mod tests {
             ("(a<b, c>d)", None),
             ("(\"a, b\")", None),
             ("(args...)", None),
+            ("(__VA_ARGS__)", None),
             (";", None),
             ("<int>(a)", None),
         ] {
