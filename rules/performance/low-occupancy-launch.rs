@@ -11,7 +11,6 @@ pub static RULE: Rule = rule!("low-occupancy-launch", Performance, None)
     .summary(
         "Blocks are so small, or take so much shared memory, that a multiprocessor holds a fraction of its threads.",
     )
-    .figures()
     .facts(check);
 
 /// Blocks from which on a grid fills every GPU several times: fewer leave it empty for another reason.

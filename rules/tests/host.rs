@@ -1,17 +1,10 @@
 //! What host code does with what lies on the device: what it reads, and what it launches.
 #![allow(clippy::panic)]
 
-use cudalint_engine::Engine;
-use cudalint_findings::Finding;
+mod common;
 
-/// Findings of a rule in a text.
-fn of(rule: &str, text: &str) -> Vec<Finding> {
-    let engine = Engine::new(cudalint_rules::RULES);
-    match engine.lint_texts(&[("example.cu".to_owned(), text)], None) {
-        Ok(all) => all.into_iter().filter(|finding| finding.rule.name == rule).collect(),
-        Err(error) => panic!("{error}"),
-    }
-}
+use common::of;
+use cudalint_engine::Engine;
 
 /// Naming an object on the device reads nothing: a reference, an address, a part that is an array.
 #[test]

@@ -117,8 +117,6 @@ pub enum Resource {
     Threads,
     /// Shared memory of a block.
     SharedMemory,
-    /// The device: its stream belongs to another than the current one.
-    Device,
 }
 
 /// What can be wrong with one access.

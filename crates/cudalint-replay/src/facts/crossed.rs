@@ -1,4 +1,4 @@
-//! Work of several streams that touches the same memory, and streams that are used on another device than their own.
+//! Work of several streams that touches the same memory, and events that are put into streams of another device.
 
 use super::{PointerArgument, Site, Started};
 use crate::quantity::Quantity;

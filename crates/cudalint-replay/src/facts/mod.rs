@@ -164,7 +164,7 @@ pub enum EventKind {
     Early(Box<EarlyFact>),
     /// Work is started that nothing orders behind work of another stream.
     Crossed(Box<CrossedFact>),
-    /// A stream or an event of one device is used on another.
+    /// An event of one device is put into a stream of another.
     WrongDevice(Box<DeviceFact>),
     /// The host looks at a clock, and nothing has waited for what it measures.
     Timed(Box<TimedFact>),

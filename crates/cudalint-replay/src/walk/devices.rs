@@ -1,4 +1,4 @@
-//! The device that is current on a path, and streams and events that belong to another.
+//! The device that is current on a path, and events that are put into streams of another device than their own.
 //!
 //! Each thread of the host has a current device: the first, until it selects another. Calls out of sight may select any, and so may
 //! one side of a condition that nothing decides.
