@@ -18,7 +18,7 @@ use cudalint_program::ir::ModuleId;
 use cudalint_program::load::Piece;
 use cudalint_replay::facts::{Facts, Site};
 use cudalint_replay::runs::{self, Basis, Counts, ModuleRuns};
-use cudalint_replay::status::{self, StatusTable, Survey};
+use cudalint_replay::status::{self, HiddenMacros, StatusTable, Survey};
 use cudalint_replay::{ProjectScan, ReplayOptions, hints, structure};
 use cudalint_syntax::{FileKind, Language};
 use rayon::prelude::*;
@@ -111,11 +111,12 @@ pub(crate) fn analyse(
     let (status, walks) = rayon::join(
         || {
             // Code without a word of the GPU, too: it may call what launches, and then what looks at errors.
+            let hidden = HiddenMacros::of(project);
             let (surveys, faults) = each(&wanted, input.steps, |unit| {
-                let survey = survey(project, id(unit));
+                let survey = survey(project, id(unit), &hidden);
                 if units[unit].file.is_of_callers() { survey.of_caller() } else { survey }
             });
-            (guarded(|| StatusTable::join(project, &surveys)), surveys, faults)
+            (guarded(|| StatusTable::join(project, &surveys, &hidden)), surveys, faults)
         },
         || {
             let scan = ProjectScan::new(project, &calls.called);
@@ -165,8 +166,12 @@ pub(crate) fn analyse(
 
 /// The error handling of one module by itself. What a status is, and what becomes of one that nobody looks at, is another
 /// matter in Python: there most calls raise.
-fn survey(project: &Project, id: ModuleId) -> Survey {
-    if project.module(id).language == Language::Python { Survey::default() } else { status::survey(project, id) }
+fn survey(project: &Project, id: ModuleId, hidden: &HiddenMacros) -> Survey {
+    if project.module(id).language == Language::Python {
+        Survey::default()
+    } else {
+        status::survey(project, id, hidden)
+    }
 }
 
 /// Executes the kernels of each module with the launches that all walks met.

@@ -6,7 +6,7 @@ use crate::project::Source;
 use crate::target::Named;
 use cudalint_files::read_text;
 use cudalint_syntax::preprocessor::version_of;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 
 /// Build files whose text says what they do.
@@ -65,7 +65,7 @@ pub struct Builds {
     /// Folders whose builds may define macros, with the names of these.
     pub defining: Vec<(PathBuf, FxHashSet<String>)>,
     /// What folders' build files name: toolkit and devices.
-    pub naming: Vec<(PathBuf, Named)>,
+    pub naming: FxHashMap<PathBuf, Named>,
 }
 
 /// What is said in the folders of the sources and, within a project, in the folders above them. `others`: the project's other files.
@@ -95,7 +95,7 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
                 architecture: texts.iter().filter_map(|text| architecture(text)).min(),
             };
             if naming != Named::default() {
-                builds.naming.push((folder.to_owned(), naming));
+                builds.naming.insert(folder.to_owned(), naming);
             }
             let old: Vec<bool> = texts.iter().filter_map(|text| is_for_old_devices(text)).collect();
             if !old.is_empty() && old.iter().all(|old| *old) {

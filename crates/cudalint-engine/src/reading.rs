@@ -8,6 +8,7 @@ use cudalint_program::ProjectOptions;
 use cudalint_program::arch::DEFAULT_ARCHITECTURES;
 use cudalint_syntax::preprocessor::name_of;
 use cudalint_syntax::{Build, BuildMacros};
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub struct Reading {
     /// What it is compiled with and for, as far as the command line, the settings or the build's commands say it.
     pub target: Target,
     /// The same as far as build files name it, by their folders.
-    pub naming: Vec<(PathBuf, Named)>,
+    pub naming: FxHashMap<PathBuf, Named>,
     /// Folders in which includes are looked for.
     pub includes: Vec<PathBuf>,
     /// Flags that tell a compiler the same: include folders and macros.
@@ -68,11 +69,9 @@ impl Reading {
 
     /// What a file is compiled with and for: what its build files name counts where nothing else is said.
     pub(crate) fn target_of(&self, file: &Path) -> Target {
-        let nearest = || self.naming.iter().filter(|(folder, _)| file.starts_with(folder));
-        let toolkits = nearest().filter_map(|(folder, named)| Some((folder, named.toolkit?)));
-        let devices = nearest().filter_map(|(folder, named)| Some((folder, named.architecture?)));
-        let toolkit = toolkits.max_by_key(|(folder, _)| folder.as_os_str().len()).map(|(_, it)| Told::by_name(it));
-        let device = devices.max_by_key(|(folder, _)| folder.as_os_str().len()).map(|(_, it)| Told::by_name(it));
+        let nearest = || file.ancestors().filter_map(|folder| self.naming.get(folder));
+        let toolkit = nearest().find_map(|named| named.toolkit).map(Told::by_name);
+        let device = nearest().find_map(|named| named.architecture).map(Told::by_name);
         Target { toolkit: self.target.toolkit.or(toolkit), architecture: self.target.architecture.or(device) }
     }
 }

@@ -103,10 +103,12 @@ enum Within {
 impl<'p> Uses<'p> {
     /// `calls`: what files without GPU code call. `builds`: folders with build files, and those of them that make libraries.
     pub(crate) fn new(project: &'p Project, calls: &'p Calls, builds: &[Vec<String>; 2]) -> Self {
+        let macros = || project.modules().map(|id| &project.module(id).macros);
+        let pastes: Vec<bool> = macros().map(|all| all.iter().any(|defined| defined.body.contains("##"))).collect();
+        let blindly: Vec<bool> = macros().map(|all| all.iter().any(pastes_blindly)).collect();
+        let builds = builds.each_ref().map(|folders| folders.iter().map(String::as_str).collect::<FxHashSet<_>>());
         let file = |id: ModuleId| {
             let (module, number) = (project.module(id), id.index() as u32);
-            let pastes = |id: ModuleId| project.module(id).macros.iter().any(|defined| defined.body.contains("##"));
-            let blindly = |id: ModuleId| project.module(id).macros.iter().any(pastes_blindly);
             let reached = project.includes().reach(number).included.iter().map(|file| ModuleId(*file));
             let includers = project.includes().includers(number).iter().map(|file| ModuleId(*file));
             let includers: Vec<ModuleId> = includers.filter(|other| is_compiled(project.path(*other))).collect();
@@ -116,15 +118,14 @@ impl<'p> Uses<'p> {
                 && module.language == Language::Cuda
                 && module.inside.is_none()
                 && project.includes().includers(number).is_empty()
-                && !reached.clone().chain([id]).any(pastes);
+                && !reached.clone().chain([id]).any(|id| pastes[id.index()]);
+            let path: &str = project.path(id);
             let [built, of_library] = builds.each_ref().map(|folders| {
-                folders.iter().any(|folder| {
-                    let rest = project.path(id).strip_prefix(folder.as_str());
-                    matches!(folder.as_str(), "" | ".") || rest.is_some_and(|rest| rest.starts_with('/'))
-                })
+                let mut around = path.match_indices('/').map(|(at, _)| &path[..at]);
+                ["", "."].iter().any(|root| folders.contains(root)) || around.any(|folder| folders.contains(folder))
             });
             File {
-                path: project.path(id),
+                path,
                 module,
                 text: project.source(id),
                 comments: OnceLock::new(),
@@ -138,7 +139,7 @@ impl<'p> Uses<'p> {
                     let begins = project.module(*other).functions.iter().any(is_main);
                     is_of_program(project.path(id), project.path(*other), begins && built && !of_library)
                 }),
-                pastes: reached.chain([id]).any(blindly),
+                pastes: reached.chain([id]).any(|id| blindly[id.index()]),
                 has_main: module.functions.iter().any(is_main),
             }
         };

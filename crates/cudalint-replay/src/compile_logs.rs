@@ -5,6 +5,7 @@ use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::Effect;
 use cudalint_program::ir::ModuleId;
+use memchr::memmem::Finder;
 
 /// The calls of one module that compile a program whose failure is looked at, where nobody in the project asks for the log.
 pub(crate) fn unread_logs(project: &Project, id: ModuleId, status: &[FunctionStatus]) -> Vec<UnreadLog> {
@@ -17,18 +18,15 @@ pub(crate) fn unread_logs(project: &Project, id: ModuleId, status: &[FunctionSta
         }
     }
     // Most modules end here. A header that is not here may have the function that asks.
-    if found.is_empty() || project.includes().reach(id.0).missing || project.modules().any(|other| asks(project, other))
-    {
+    if found.is_empty() || project.includes().reach(id.0).missing {
         return Vec::new();
     }
-    found
+    let asking: Vec<Finder<'_>> =
+        ApiId::spellings().filter(|(_, api)| api.gives_log()).map(|(name, _)| Finder::new(name)).collect();
+    let asks = |other: ModuleId| asking.iter().any(|name| name.find(project.source(other).as_bytes()).is_some());
+    if project.modules().any(asks) { Vec::new() } else { found }
 }
 
 fn compiles(api: ApiId) -> bool {
     api.effects.iter().any(|effect| matches!(effect, Effect::Compiles(_)))
-}
-
-/// Whether a module names a function that gives the log of a program.
-fn asks(project: &Project, id: ModuleId) -> bool {
-    ApiId::mentions(project.source(id), |api| api.gives_log()).next().is_some()
 }

@@ -47,7 +47,9 @@ impl ApiId {
 
     /// The entry for all names that begin alike, where a library has too many to list.
     fn of_family(name: &str) -> Option<Self> {
-        let (_, id) = table::FAMILIES.iter().find(|(start, _)| name.starts_with(start) && name.len() > start.len())?;
+        let first = name.as_bytes().first()?;
+        let is_of = |start: &str| start.as_bytes().first() == Some(first) && name.starts_with(start) && name != start;
+        let (_, id) = table::FAMILIES.iter().find(|(start, _)| is_of(start))?;
         Some(Self(*id))
     }
 

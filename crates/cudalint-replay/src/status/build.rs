@@ -24,7 +24,7 @@ pub(super) struct Builder<'a> {
     pub(super) flow: Flow,
     draft: &'a mut Draft,
     pub(super) depth: u32,
-    pub(super) legacy_blas: bool,
+    pub(super) of_module: &'a OfModule<'a>,
     /// Inside `assert(…)` of the standard library.
     pub(super) in_assert: bool,
     current: u32,
@@ -36,18 +36,26 @@ pub(super) struct Builder<'a> {
     labels: FxHashMap<Name, u32>,
     /// What only another configuration does, by place; those behind the last statement come first.
     hidden: Vec<(u32, Hidden)>,
-    /// Whether classes out of sight are used whose operators throw.
-    pub(super) has_throwing_classes: bool,
     /// Types and values of expressions, once they are asked for.
     scope: OnceCell<Scope<'a>>,
 }
 
-/// Reduces a function. `legacy_blas`: the module uses the first generation of cuBLAS.
+/// What holds for all functions of a module.
+pub(super) struct OfModule<'a> {
+    /// Whether it uses the first generation of cuBLAS.
+    pub legacy_blas: bool,
+    /// Whether classes out of sight are used whose operators throw.
+    pub has_throwing_classes: bool,
+    /// Macros that look at the last error in another configuration.
+    pub hidden_macros: Vec<&'a Name>,
+}
+
+/// Reduces a function.
 pub(super) fn build(
     project: &Project,
     id: ModuleId,
     function: &Function,
-    legacy_blas: bool,
+    of_module: &OfModule<'_>,
     draft: &mut Draft,
 ) -> Flow {
     draft.clear();
@@ -61,15 +69,14 @@ pub(super) fn build(
         flow: Flow::default(),
         draft,
         depth: 0,
-        legacy_blas,
+        of_module,
         in_assert: false,
         current: 0,
         breaks: Vec::new(),
         continues: Vec::new(),
         alive: Vec::new(),
         labels: FxHashMap::default(),
-        hidden: hidden::points(project, id, function).into_iter().rev().collect(),
-        has_throwing_classes: memchr::memmem::find(project.source(id).as_bytes(), b"thrust::").is_some(),
+        hidden: hidden::points(project, id, function, &of_module.hidden_macros).into_iter().rev().collect(),
         scope: OnceCell::new(),
     };
     for value in function.member_inits.iter().flat_map(|(_, values)| values) {
@@ -412,7 +419,9 @@ impl<'a> Builder<'a> {
             // What is made by `T x = f()` was made there.
             match self.module.exprs.get(init).map(|node| &node.kind) {
                 Some(Expr::InitList(_)) => self.construct(variable.ty, variable.span),
-                Some(Expr::Local(_) | Expr::Name { .. } | Expr::Member { .. }) if self.has_throwing_classes => {
+                Some(Expr::Local(_) | Expr::Name { .. } | Expr::Member { .. })
+                    if self.of_module.has_throwing_classes =>
+                {
                     self.construct(variable.ty, variable.span);
                 }
                 _ => {}

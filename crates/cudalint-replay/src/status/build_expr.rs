@@ -390,7 +390,7 @@ impl Builder<'_> {
     /// The first generation of cuBLAS (`cublas.h`) computes without a handle and returns nothing.
     fn without_handle(&self, args: &[ExprId]) -> bool {
         let flag = args.first().and_then(|arg| self.module.exprs.get(*arg));
-        self.legacy_blas || flag.is_some_and(|arg| matches!(arg.kind, Expr::Int { bytes: 1, .. }))
+        self.of_module.legacy_blas || flag.is_some_and(|arg| matches!(arg.kind, Expr::Int { bytes: 1, .. }))
     }
 
     /// A lambda may read or change the locals that its text names.

@@ -60,7 +60,7 @@ impl Builder<'_> {
 
     /// An object that an expression leads to is used in a way that calls code of its class.
     pub(super) fn used_object(&mut self, object: ExprId) {
-        if !self.has_throwing_classes {
+        if !self.of_module.has_throwing_classes {
             return;
         }
         let mut ty = self.scope().type_of(object);

@@ -7,7 +7,7 @@ use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::ErrorRole;
 use cudalint_program::ir::{Function, Module, ModuleId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Most places in one function.
 const MAX_POINTS: usize = 500;
@@ -21,8 +21,35 @@ pub(super) enum Hidden {
     Macro(Name),
 }
 
-/// The places of a function, by their offset in the file, in order.
-pub(super) fn points(project: &Project, id: ModuleId, function: &Function) -> Vec<(u32, Hidden)> {
+/// Macros that look at the last error in one configuration and not in another, with the modules that define them.
+#[derive(Debug, Default)]
+pub struct HiddenMacros(FxHashMap<Name, Vec<ModuleId>>);
+
+impl HiddenMacros {
+    /// Those of a project.
+    pub fn of(project: &Project) -> Self {
+        let mut all = Self::default();
+        for id in project.modules() {
+            for name in macros(project.module(id)) {
+                all.0.entry(name.clone()).or_default().push(id);
+            }
+        }
+        all
+    }
+
+    /// Those that a module may mean.
+    pub(super) fn near(&self, project: &Project, id: ModuleId) -> Vec<&Name> {
+        self.0.keys().filter(|name| project.has_macro(id, name)).collect()
+    }
+
+    /// The modules that define one.
+    pub(super) fn defining(&self, name: &Name) -> &[ModuleId] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The places of a function, by their offset in the file, in order. `macros`: those that the module may mean.
+pub(super) fn points(project: &Project, id: ModuleId, function: &Function, macros: &[&Name]) -> Vec<(u32, Hidden)> {
     let text = project.text(id, function.span);
     let mut points = Vec::new();
     for branch in &project.module(id).passed_over {
@@ -32,11 +59,14 @@ pub(super) fn points(project: &Project, id: ModuleId, function: &Function) -> Ve
         }
     }
     let mut offset = 0;
-    for line in text.split_inclusive('\n') {
+    let spelled = macros.iter().any(|name| text.contains(name.as_str()));
+    for line in text.split_inclusive('\n').filter(|_| spelled) {
         let start = offset;
         offset += line.len();
-        for (at, name) in statement_words(line).filter(|(_, name)| project.has_macro(id, name)) {
-            points.push((function.span.start + (start + at) as u32, Hidden::Macro(Name::from(name))));
+        for (at, word) in statement_words(line) {
+            let named = macros.iter().filter(|name| **name == word);
+            points
+                .extend(named.map(|name| (function.span.start + (start + at) as u32, Hidden::Macro((*name).clone()))));
         }
         if points.len() >= MAX_POINTS {
             break;
@@ -47,7 +77,7 @@ pub(super) fn points(project: &Project, id: ModuleId, function: &Function) -> Ve
 }
 
 /// The names of macros of which one definition of a module looks at the last error, and another does nothing of the kind.
-pub(super) fn macros(module: &Module) -> FxHashSet<Name> {
+fn macros(module: &Module) -> impl Iterator<Item = &Name> {
     let mut by_name: FxHashMap<&Name, (bool, bool)> = FxHashMap::default();
     for definition in module.macros.iter().filter(|definition| !definition.conditions.is_empty()) {
         let looks = looks(&definition.body);
@@ -55,7 +85,7 @@ pub(super) fn macros(module: &Module) -> FxHashSet<Name> {
         seen.0 |= looks;
         seen.1 |= !looks;
     }
-    by_name.into_iter().filter(|(_, seen)| *seen == (true, true)).map(|(name, _)| name.clone()).collect()
+    by_name.into_iter().filter(|(_, seen)| *seen == (true, true)).map(|(name, _)| name)
 }
 
 /// Whether a text of code looks at the last error, by the words in it.

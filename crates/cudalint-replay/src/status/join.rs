@@ -1,6 +1,7 @@
 //! Between functions: who is called, what callees check, what callers check, and the facts that follow.
 
 use super::flow::{CallSite, Callee, Fate};
+use super::hidden::HiddenMacros;
 use super::known;
 use super::solve::{
     self, AGAIN, After, DROPPED_SYNC, Effect, HIDDEN, LAST, LAUNCHES, NEXT, PENDING, SEEN_LAST, SYNC, Solved,
@@ -38,16 +39,15 @@ pub(super) struct Join<'a> {
     pub effects: Vec<u16>,
     /// Macros that look at the status in at least one of their definitions, with the modules of those.
     checking_macros: FxHashMap<&'a str, Vec<usize>>,
-    /// Macros that look at the last error in one configuration alone, with the modules that define them.
-    hidden_macros: FxHashMap<&'a str, Vec<usize>>,
+    hidden: &'a HiddenMacros,
     /// Names of classes.
     pub(super) classes: FxHashSet<&'a str>,
     /// By function: what comes after its calls, for what was last said to come after itself.
     solved: RefCell<FxHashMap<usize, (After, Rc<Solved>)>>,
 }
 
-pub(super) fn join(project: &Project, surveys: &[Survey]) -> Vec<ModuleStatus> {
-    let mut join = Join::new(project, surveys);
+pub(super) fn join(project: &Project, surveys: &[Survey], hidden: &HiddenMacros) -> Vec<ModuleStatus> {
+    let mut join = Join::new(project, surveys, hidden);
     join.resolve();
     join.settle_effects();
     let exits = join.settle_exits();
@@ -67,7 +67,7 @@ pub(super) fn join(project: &Project, surveys: &[Survey]) -> Vec<ModuleStatus> {
 }
 
 impl<'a> Join<'a> {
-    fn new(project: &'a Project, surveys: &'a [Survey]) -> Self {
+    fn new(project: &'a Project, surveys: &'a [Survey], hidden: &'a HiddenMacros) -> Self {
         let mut functions = Vec::new();
         let mut by_name: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
         let mut by_id = FxHashMap::default();
@@ -85,17 +85,11 @@ impl<'a> Join<'a> {
                 checking_macros.entry(shape.name.as_str()).or_default().push(module);
             }
         }
-        let mut hidden_macros: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
-        for (module, survey) in surveys.iter().enumerate() {
-            for name in &survey.hidden_macros {
-                hidden_macros.entry(name.as_str()).or_default().push(module);
-            }
-        }
         let records = project.modules().flat_map(|id| &project.module(id).records);
         Self {
             project,
             surveys,
-            hidden_macros,
+            hidden,
             classes: records.map(|record| record.name.as_str()).collect(),
             functions,
             by_name,
@@ -128,9 +122,7 @@ impl<'a> Join<'a> {
     }
 
     fn is_hidden_macro(&self, module: usize, name: &Name) -> bool {
-        self.hidden_macros
-            .get(name.as_str())
-            .is_some_and(|modules| modules.iter().any(|other| self.sees(module, *other)))
+        self.hidden.defining(name).iter().any(|other| self.sees(module, other.index()))
     }
 
     fn resolve(&mut self) {

@@ -18,6 +18,7 @@ mod solve;
 mod survey;
 mod targets;
 
+pub use hidden::HiddenMacros;
 pub use survey::{ModuleStatus, Survey};
 
 use crate::checkers;
@@ -27,9 +28,13 @@ pub(crate) use report::weight;
 use survey::FunctionSurvey;
 
 /// Reduces the host functions and macros of one module.
-pub fn survey(project: &Project, id: ModuleId) -> Survey {
+pub fn survey(project: &Project, id: ModuleId, hidden: &HiddenMacros) -> Survey {
     let module = project.module(id);
-    let legacy_blas = module.includes.iter().any(|include| file_name(&include.target) == "cublas.h");
+    let of_module = build::OfModule {
+        legacy_blas: module.includes.iter().any(|include| file_name(&include.target) == "cublas.h"),
+        has_throwing_classes: memchr::memmem::find(project.source(id).as_bytes(), b"thrust::").is_some(),
+        hidden_macros: hidden.near(project, id),
+    };
     let device: Vec<_> = module
         .functions
         .iter()
@@ -43,7 +48,7 @@ pub fn survey(project: &Project, id: ModuleId) -> Survey {
         if function.body.is_none() || is_device(function) || in_device {
             continue;
         }
-        let flow = build::build(project, id, function, legacy_blas, &mut draft);
+        let flow = build::build(project, id, function, &of_module, &mut draft);
         let parameters = function.params().iter();
         functions.push(FunctionSurvey {
             id: FunctionId(index as u32),
@@ -65,7 +70,6 @@ pub fn survey(project: &Project, id: ModuleId) -> Survey {
     Survey {
         functions,
         of_both,
-        hidden_macros: hidden::macros(module),
         macros: checkers::shapes(module),
         of_caller: false,
         used_macros: checkers::macros_used_with_calls(project, id),
@@ -98,8 +102,8 @@ pub struct StatusTable {
 
 impl StatusTable {
     /// Joins the surveys of all modules, in the order of the project's modules.
-    pub fn join(project: &Project, surveys: &[Survey]) -> Self {
-        let mut modules = join::join(project, surveys);
+    pub fn join(project: &Project, surveys: &[Survey], hidden: &HiddenMacros) -> Self {
+        let mut modules = join::join(project, surveys, hidden);
         for (id, module) in project.modules().zip(&mut modules) {
             if project.module(id).language == cudalint_syntax::Language::Python {
                 module.functions = crate::python::status::functions(project, id);

@@ -13,8 +13,6 @@ pub struct Survey {
     pub(crate) functions: Vec<FunctionSurvey>,
     /// Names of functions with a body that run on host and device, which hold no status and launch nothing.
     pub(crate) of_both: rustc_hash::FxHashSet<Name>,
-    /// Macros that look at the last error in one configuration, and not in another.
-    pub(crate) hidden_macros: rustc_hash::FxHashSet<Name>,
     /// Function-like macros that matter.
     pub(crate) macros: Vec<MacroShape>,
     /// Macros in whose arguments GPU calls stand, with the position of the argument.
