@@ -42,14 +42,18 @@ fn uses(event: &Event) -> Vec<(&Pointer, &str, Span, User<Place>)> {
         EventKind::Free { api, argument } => {
             vec![(&argument.pointer, argument.text.as_str(), argument.span, call(api))]
         }
-        EventKind::Launch(launch) => launch
-            .args
-            .iter()
-            .filter_map(|argument| {
-                let pointer = argument.pointer.as_ref()?;
-                Some((pointer, argument.text.as_str(), argument.span, User::Kernel { parameter: None }))
-            })
-            .collect(),
+        EventKind::Launch(launch) => {
+            let summary = launch.kernel_summary.as_ref();
+            // What a kernel gets and does not touch in this launch may be anything: nobody allocates what an option switches off.
+            let touches = |index: usize| summary.is_some_and(|it| it.surely_dereferenced.contains(&(index as u32)));
+            let touched = launch.args.iter().enumerate().filter(|(index, _)| touches(*index));
+            touched
+                .filter_map(|(_, argument)| {
+                    let pointer = argument.pointer.as_ref()?;
+                    Some((pointer, argument.text.as_str(), argument.span, User::Kernel { parameter: None }))
+                })
+                .collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -147,7 +147,7 @@ pub(crate) fn analyse(
     let faults = survey_faults.into_iter().zip(faults).zip(run_faults).map(|((a, b), c)| a.or(b).or(c));
     let faults: Vec<Option<Fault>> = faults.collect();
     let sources: Vec<&Source> = units.iter().map(|unit| unit.source).collect();
-    let relevance = Relevance::new(project, &sources, calls, input);
+    let relevance = Relevance::new(project, &sources, &facts, calls, input);
     facts
         .into_par_iter()
         .zip(faults)

@@ -247,6 +247,7 @@ impl Engine {
         let wrong = |error: settings::SettingsError| UsageError(error.to_string());
         let mut roots = Roots::new(self.table.rules, self.fixed(&request.configuration)?);
         let folder = real_path(folder);
+        roots.assume(&folder).map_err(wrong)?;
         let root = roots.root(&folder).map_err(wrong)?;
         let loaded = roots.settings(root.as_deref().unwrap_or(&folder)).map_err(wrong)?;
         let commands = match (&request.build, root.as_deref()) {

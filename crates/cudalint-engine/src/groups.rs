@@ -51,6 +51,9 @@ pub(crate) fn groups(request: &Request, roots: &mut Roots<'_>, all: &mut Part) -
     let wrong = |error: settings::SettingsError| UsageError(error.to_string());
     let here = [PathBuf::from(".")];
     let paths = if request.paths.is_empty() { &here[..] } else { &request.paths };
+    for path in paths {
+        roots.assume(&real_path(path)).map_err(wrong)?;
+    }
     let excludes = Excludes::new(paths, roots).map_err(wrong)?;
     let walked = walk::walk(paths, &request.overlay, &|real| excludes.matches(real), request.force_exclude);
     all.faults.extend(walked.faults);

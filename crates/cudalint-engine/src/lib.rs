@@ -19,6 +19,7 @@ mod makefiles;
 mod meant;
 pub mod mending;
 mod misfits;
+mod noticed;
 mod others;
 mod outcome;
 mod overview;

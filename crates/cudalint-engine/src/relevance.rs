@@ -5,15 +5,17 @@ use crate::callers::Calls;
 use crate::dead::Dead;
 use crate::lone::Lone;
 use crate::misfits::misfit;
+use crate::noticed::Noticed;
 use crate::others::Others;
 use crate::project::{ProjectInput, Source};
 use crate::rule::default_severity;
 use crate::uncalled::{Users, Uses};
-use crate::unlisted::{COMPILED, archive, unlisted};
+use crate::unlisted::{COMPILED, archive, is_taken_for_plain, unlisted};
 use cudalint_findings::{Confidence, Finding, Shows, Witness};
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::ModuleId;
+use cudalint_replay::facts::Facts;
 use cudalint_syntax::{Language, flaw};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
@@ -33,11 +35,18 @@ pub(crate) struct Relevance<'p> {
     /// By module, what keeps compilers from taking its text.
     flaws: Vec<OnceLock<Option<String>>>,
     lone: OnceLock<Lone<'p>>,
+    noticed: Noticed<'p>,
 }
 
 impl<'p> Relevance<'p> {
-    /// `sources`: the files of its modules. `calls`: what files without GPU code call.
-    pub fn new(project: &'p Project, sources: &[&'p Source], calls: &'p Calls, input: &'p ProjectInput<'_>) -> Self {
+    /// `sources`: the files of its modules. `facts`: what the modules do. `calls`: what files without GPU code call.
+    pub fn new(
+        project: &'p Project,
+        sources: &[&'p Source],
+        facts: &[Facts],
+        calls: &'p Calls,
+        input: &'p ProjectInput<'_>,
+    ) -> Self {
         let taken: FxHashSet<&Path> = sources.iter().map(|source| source.real.as_path()).collect();
         let others = input.others.as_ref().map(|paths| Others::new(paths, &input.sources, &taken, input.provider));
         let builds = &input.reading.builds;
@@ -45,7 +54,9 @@ impl<'p> Relevance<'p> {
         let library = !builds[1].is_empty();
         let uses = Uses::new(project, calls, builds);
         let flaws = project.modules().map(|_| OnceLock::new()).collect();
-        Self { project, uses, others, reals, library, unlisted: OnceLock::new(), flaws, lone: OnceLock::new() }
+        let noticed = Noticed::new(project, facts, &builds[0], input.others.as_deref().unwrap_or_default());
+        let (unlisted, lone) = (OnceLock::new(), OnceLock::new());
+        Self { project, uses, others, reals, library, unlisted, flaws, lone, noticed }
     }
 
     /// Makes a finding of a module *possible* where nobody's program has its place, or the launch that it needs; whether it is told
@@ -66,7 +77,8 @@ impl<'p> Relevance<'p> {
                 })
                 .flatten()
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
-                .or_else(|| self.has_unlisted_launch(finding)),
+                .or_else(|| self.has_unlisted_launch(finding))
+                .or_else(|| self.noticed.contradicts(id, source, finding)),
         };
         if let Some(reason) = reason {
             finding.confidence = Confidence::Possible;
@@ -123,6 +135,11 @@ impl<'p> Relevance<'p> {
         }
         let alone = COMPILED.iter().any(|ending| path.ends_with(ending))
             && self.project.includes().includers(id.index() as u32).is_empty();
+        if is_taken_for_plain(self.project, id, others) {
+            return Some(format!(
+                "`{name}`, which compilers take for plain C++ by its name, is given to one as CUDA C++"
+            ));
+        }
         let folder = archive(path, others).filter(|_| alone)?;
         Some(format!("`{name}`, which no build file lists, is in use though it is kept in `{folder}`"))
     }

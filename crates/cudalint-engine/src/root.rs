@@ -6,7 +6,7 @@ use crate::settings::{self, Loaded, SettingsError};
 use crate::walk::is_marked;
 use cudalint_files::read_text;
 use cudalint_findings::Incomplete;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 
 /// Finds roots and settings of folders, each folder looked at once.
@@ -15,6 +15,8 @@ pub struct Roots<'a> {
     /// Settings that hold everywhere: of `--config` or `--isolated`.
     fixed: Option<Loaded>,
     by_folder: FxHashMap<PathBuf, Option<PathBuf>>,
+    /// Folders that are taken for projects though nothing marks them.
+    assumed: FxHashSet<PathBuf>,
     loaded: FxHashMap<PathBuf, Option<Loaded>>,
     /// Settings of others that cannot be read.
     pub incomplete: Vec<Incomplete>,
@@ -23,7 +25,35 @@ pub struct Roots<'a> {
 impl<'a> Roots<'a> {
     /// With `fixed` settings, no settings file is looked for.
     pub fn new(rules: &'a [&'static Rule], fixed: Option<Loaded>) -> Self {
-        Self { rules, fixed, by_folder: FxHashMap::default(), loaded: FxHashMap::default(), incomplete: Vec::new() }
+        Self {
+            rules,
+            fixed,
+            by_folder: FxHashMap::default(),
+            assumed: FxHashSet::default(),
+            loaded: FxHashMap::default(),
+            incomplete: Vec::new(),
+        }
+    }
+
+    /// Takes a folder that a run is about for a project where nothing marks one: an unpacked archive has no `.git`. The folders in it that
+    /// look like projects are such, too, unless it looks like one itself; a folder of sources belongs to what stands around it.
+    ///
+    /// # Errors
+    /// As [`Self::root`].
+    pub fn assume(&mut self, given: &Path) -> Result<(), SettingsError> {
+        if !given.is_dir() || self.root(given)?.is_some() {
+            return Ok(());
+        }
+        if looks_like_project(given) {
+            self.assumed.insert(given.to_owned());
+        } else if let Some(above) = given.ancestors().skip(1).take(MAX_AROUND).find(|above| is_surely_project(above)) {
+            self.assumed.insert(above.to_owned());
+        } else {
+            self.assumed.insert(given.to_owned());
+            self.assumed.extend(projects_in(given));
+        }
+        self.by_folder.clear();
+        Ok(())
     }
 
     /// The root of the project around a folder.
@@ -39,7 +69,7 @@ impl<'a> Roots<'a> {
                 break;
             }
             passed.push(ancestor.to_owned());
-            if is_marked(ancestor) || self.configures(ancestor)? {
+            if is_marked(ancestor) || self.assumed.contains(ancestor) || self.configures(ancestor)? {
                 found = Some(ancestor.to_owned());
                 break;
             }
@@ -105,6 +135,61 @@ impl<'a> Roots<'a> {
         self.loaded.insert(folder.to_owned(), found.clone());
         Ok(found)
     }
+}
+
+/// How far below a given folder projects are looked for, and how far above it.
+const MAX_BELOW: usize = 3;
+const MAX_AROUND: usize = 2;
+
+/// Folders that are looked at below a given one, at most.
+const MAX_FOLDERS: usize = 4096;
+
+/// Whether a folder has what stands at the top of a project, as far as names tell: words for people, and what builds it.
+fn tops(folder: &Path) -> [bool; 2] {
+    const DOCUMENTS: [&str; 3] = ["readme", "license", "copying"];
+    const BUILDS: [&str; 9] = [
+        "cmakelists.txt",
+        "makefile",
+        "setup.py",
+        "setup.cfg",
+        "pyproject.toml",
+        "meson.build",
+        "configure.ac",
+        "build.bazel",
+        ".gitignore",
+    ];
+    let mut found = [false; 2];
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+        found[0] |= DOCUMENTS.iter().any(|start| name.starts_with(start));
+        found[1] |=
+            BUILDS.contains(&&*name) || entry.path().extension().is_some_and(|kind| kind.eq_ignore_ascii_case("sln"));
+    }
+    found
+}
+
+fn looks_like_project(folder: &Path) -> bool {
+    tops(folder).contains(&true)
+}
+
+/// As far as a folder can be told that nobody has named: a home folder may have a file of words, or one for `make`.
+fn is_surely_project(folder: &Path) -> bool {
+    tops(folder) == [true; 2]
+}
+
+/// The topmost folders below one that look like projects.
+fn projects_in(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut level, mut left) = (Vec::new(), vec![folder.to_owned()], MAX_FOLDERS);
+    for _ in 0..MAX_BELOW {
+        let entries = level.iter().flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let folders: Vec<PathBuf> = folders.map(|entry| entry.path()).take(left).collect();
+        left -= folders.len();
+        let (projects, others) = folders.into_iter().partition(|folder| looks_like_project(folder));
+        found.extend::<Vec<PathBuf>>(projects);
+        level = others;
+    }
+    found
 }
 
 /// The nearest settings file at or above a folder, whatever is in it.

@@ -25,6 +25,9 @@ const MAX_CALLS: u32 = 4;
 /// Functions that are asked about for one place, at most.
 const MAX_ASKED: u32 = 200;
 
+/// Functions that are looked at around the places of one name, at most.
+const MAX_STEPS: usize = 300_000;
+
 /// Bytes of a program that is searched for names, at most.
 const MAX_PROGRAM: usize = 16 << 20;
 
@@ -322,6 +325,11 @@ impl<'p> Uses<'p> {
     ) -> bool {
         let places = self.places.get_or_init(|| self.places()).get(name).map_or(&[][..], Vec::as_slice);
         let counts = |index: usize| !matches!(within, Within::File(own) if own != index);
+        // Of a name that very many have it would take too long to say whom each place means.
+        let steps = places.iter().filter_map(|(index, _)| Some(self.files.get(*index)?.module.functions.len()));
+        if steps.sum::<usize>() > MAX_STEPS {
+            return false;
+        }
         places.iter().filter(|(index, _)| counts(*index)).all(|(index, at)| {
             let (index, at) = (*index, *at);
             let Some(file) = self.files.get(index) else { return false };

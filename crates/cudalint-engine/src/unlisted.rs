@@ -211,6 +211,24 @@ pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str>
     others.texts().is_some_and(|texts| !texts.iter().any(takes)).then_some(folder)
 }
 
+/// Whether a file holds CUDA C++ under a name by which compilers take it for plain C++, and nothing in the project says otherwise to one.
+pub(crate) fn is_taken_for_plain(project: &Project, id: ModuleId, others: &Others<'_>) -> bool {
+    const TOLD: [&str; 8] =
+        ["-x cu", "-x=cu", "-xcu", "LANGUAGE CUDA", "LANGUAGE HIP", "CUDA_SOURCE_PROPERTY_FORMAT", "nvc++", "x-cuda"];
+    let (path, module) = (project.path(id), project.module(id));
+    let is_plain = COMPILED.iter().any(|ending| *ending != ".cu" && path.ends_with(ending));
+    let holds_cuda = || module.functions.iter().any(|function| function.space.global && function.body.is_some());
+    is_plain
+        && module.inside.is_none()
+        && !module.nvrtc
+        && !project.is_for_hip(id)
+        && holds_cuda()
+        && project.includes().includers(id.index() as u32).is_empty()
+        && others
+            .texts()
+            .is_some_and(|texts| !texts.iter().any(|text| TOLD.iter().any(|told| text.text.contains(told))))
+}
+
 /// Words of build files that stand for many files.
 #[derive(Default)]
 struct Patterns<'t> {

@@ -117,10 +117,24 @@ pub struct Event {
     /// Conditions that hold where it happens, outermost first: those that differ between threads only. An early
     /// `return` under a condition counts as one that all later code stands under.
     pub guards: Vec<Site>,
-    /// Whether what is read here surely goes nowhere: no memory that others see, no branch, address or call hangs on it.
-    pub idle: bool,
+    /// Where what is read here goes.
+    pub reach: Reach,
     /// What it rests on besides the launch, where the threads come here past conditions that nobody knows.
     pub doubt: Option<Doubt>,
+}
+
+/// Where a suspicious value goes that a thread reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Nobody has asked: it is no plain read, or what it reads is not what makes it a defect.
+    #[default]
+    Unasked,
+    /// That could not be found out.
+    Open,
+    /// Surely nowhere: no memory that others see, no branch, address or call hangs on it.
+    Nowhere,
+    /// Something that others see is another one with another value.
+    Somewhere,
 }
 
 /// What threads of a block are taken to do at conditions that each of them decides for itself, by data or by its number.

@@ -301,7 +301,7 @@ __global__ void twice(float *x) { x[threadIdx.x] *= 2; }
 int main() {
     float *x = (float *)malloc(64 * sizeof(float));
     twice<<<1, 64>>>(x);
-    return cudaDeviceSynchronize();
+    return 0;
 }
 ";
     for (name, flags, found) in [

@@ -104,7 +104,9 @@ impl Machine<'_> {
         let unwritten = job.unwritten.take();
         let collected = job.collected.take().unwrap_or_default();
         self.report_conflicts(piece.touch, index, piece.bytes);
-        for offset in collected {
+        // What an atomic operation reads stays where it was.
+        let plain = piece.touch.kind != AccessKind::Atomic;
+        for offset in collected.into_iter().filter(|_| plain) {
             self.collect(self.code.expr(piece.touch.at).site, index, offset, None);
         }
         if let Some(unwritten) = unwritten {

@@ -10,7 +10,7 @@ use super::state::{Crowd, Passing, Tally};
 use super::touch::Touch;
 use super::value::{Data, KNOWN, NUMBER, SOMEWHERE, Val, object_of};
 use crate::code::{BinaryOp, Expr, ExprId, Place};
-use crate::report::{AccessKind, Event, EventKind, ObjectKind};
+use crate::report::{AccessKind, Event, EventKind, ObjectKind, Reach};
 
 /// Most places that are counted at.
 const MOST: usize = 64;
@@ -136,7 +136,7 @@ impl Machine<'_> {
                 sure: condition.is_none(),
                 condition,
             };
-            self.events.add(Event { kind, count: threads, guards: crowd.guards, idle: false, doubt: None });
+            self.events.add(Event { kind, count: threads, guards: crowd.guards, reach: Reach::Unasked, doubt: None });
         }
     }
 }

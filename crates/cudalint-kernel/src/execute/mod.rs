@@ -91,7 +91,7 @@ pub fn execute_assuming(
     };
     let (mut report, _) = run(watch::Watch::Nothing);
     if code.gaps.is_empty() {
-        relevance::mark_idle(&mut report, run);
+        relevance::mark_reach(&mut report, run);
     }
     report
 }

@@ -13,7 +13,9 @@ use super::touch::Touch;
 use super::value::{Data, KNOWN, NUMBER, Tags, Val, offset_of};
 use crate::code::{BinaryOp, Expr, ExprId, Place};
 use crate::readings::passing::{self, Asks};
-use crate::report::{Access, AccessKind, Doubt, DoubtKind, Event, EventKind, ObjectKind, RaceScope, RaceValues, Site};
+use crate::report::{
+    Access, AccessKind, Doubt, DoubtKind, Event, EventKind, ObjectKind, RaceScope, RaceValues, Reach, Site,
+};
 
 /// Most reads of one place by all lanes that are remembered.
 const MOST_LOOKS: usize = 16;
@@ -273,7 +275,7 @@ impl Machine<'_> {
     fn in_doubt(&mut self, kind: DoubtKind, conditions: &[Open], event: EventKind) {
         let doubt = Some(Doubt { kind, conditions: self.sites(conditions) });
         let guards = self.guard_sites();
-        self.events.add(Event { kind: event, count: 1, guards, idle: false, doubt });
+        self.events.add(Event { kind: event, count: 1, guards, reach: Reach::Unasked, doubt });
     }
 }
 

@@ -14,49 +14,65 @@ use super::touch::Touch;
 use super::value::{Data, KNOWN, NUMBER, Val, mix, object_of, offset_of};
 use super::watch::{Variation, Watch};
 use crate::code::{BinaryOp, Code, Ty};
-use crate::report::{AccessKind, Event, EventKind, ExecutionReport, ObjectKind, Site};
+use crate::report::{AccessKind, Event, EventKind, ExecutionReport, ObjectKind, Reach, Site};
 use rustc_hash::FxHashMap;
 
 /// Most reads of one launch that are looked at one by one.
-const MOST: usize = 4;
+const MOST: usize = 8;
 
 /// A launch that cost more is not executed again.
 const MOST_OPERATIONS: u64 = 1 << 23;
 
-/// Marks the events of a report that are about reads which go nowhere. `run` executes the launch once more.
-pub(super) fn mark_idle(report: &mut ExecutionReport, mut run: impl FnMut(Watch) -> (ExecutionReport, Watch)) {
+/// Marks where what is read in suspicious events goes. `run` executes the launch once more.
+pub(super) fn mark_reach(report: &mut ExecutionReport, mut run: impl FnMut(Watch) -> (ExecutionReport, Watch)) {
     let suspects: Vec<Option<Site>> = report.events.iter().map(suspicious_read).collect();
-    let expensive = report.coverage.operations > MOST_OPERATIONS;
-    if expensive || !report.coverage.complete || suspects.iter().all(Option::is_none) {
+    // Of a race it is told that it goes nowhere, which an execution that was cut cannot show.
+    let is_asked =
+        |event: &Event| report.coverage.complete || matches!(event.kind, EventKind::UninitializedRead { .. });
+    let asked = report.events.iter().zip(&suspects).filter(|(event, _)| is_asked(event));
+    let mut sites: Vec<Site> = asked.filter_map(|(_, read)| *read).collect();
+    if sites.is_empty() {
         return;
     }
-    // Of an execution that was cut, the rest might have told them apart.
-    let mut execute = |watch| {
-        let (report, watch) = run(watch);
-        report.coverage.complete.then_some(watch)
-    };
-    let Some(Watch::Collects(spots)) = execute(Watch::Collects(FxHashMap::default())) else { return };
-    let mut goes_nowhere = |one: Option<Site>| {
-        let mut digest = |seed| match execute(Watch::Varies(Box::new(Variation::new(spots.clone(), one, seed)))) {
-            Some(Watch::Varies(mut seen)) => {
+    if report.coverage.operations > MOST_OPERATIONS {
+        for (event, _) in report.events.iter_mut().zip(suspects).filter(|(_, read)| read.is_some()) {
+            event.reach = Reach::Open;
+        }
+        return;
+    }
+    let (_, Watch::Collects(spots)) = run(Watch::Collects(FxHashMap::default())) else { return };
+    // What an atomic operation reads it keeps where it was.
+    sites.retain(|site| spots.contains_key(site));
+    if sites.is_empty() {
+        return;
+    }
+    sites.sort_unstable();
+    sites.dedup();
+    let mut reach = |one: Option<Site>| {
+        let mut vary = |seed| match run(Watch::Varies(Box::new(Variation::new(spots.clone(), one, seed)))) {
+            (report, Watch::Varies(mut seen)) => {
                 seen.settle();
-                (seen.met && !seen.hidden).then_some(seen.digest)
+                Some((seen.digest, seen.met && !seen.hidden && report.coverage.complete)).filter(|_| seen.met)
             }
             _ => None,
         };
-        digest(1).is_some_and(|first| digest(2) == Some(first))
+        match (vary(1), vary(2)) {
+            (Some((first, _)), Some((second, _))) if first != second => Reach::Somewhere,
+            // Of an execution that was cut, the rest might have told them apart.
+            (Some((_, true)), Some((_, true))) => Reach::Nowhere,
+            _ => Reach::Open,
+        }
     };
-    let mut sites: Vec<Site> = suspects.iter().flatten().copied().filter(|site| spots.contains_key(site)).collect();
-    sites.sort_unstable();
-    sites.dedup();
-    let mut idle: Vec<Site> = Vec::new();
-    if sites.len() == spots.len() && goes_nowhere(None) {
-        idle = sites;
-    } else if sites.len() <= MOST {
-        idle.extend(sites.into_iter().filter(|site| goes_nowhere(Some(*site))));
+    let mut found: FxHashMap<Site, Reach> = FxHashMap::default();
+    let all = if sites.len() == spots.len() { reach(None) } else { Reach::Open };
+    if all == Reach::Nowhere || sites.len() == 1 && all != Reach::Open {
+        found.extend(sites.into_iter().map(|site| (site, all)));
+    } else {
+        found.extend(sites.into_iter().take(MOST).map(|site| (site, reach(Some(site)))));
     }
     for (event, read) in report.events.iter_mut().zip(suspects) {
-        event.idle = read.is_some_and(|read| idle.contains(&read));
+        let asked = read.filter(|read| spots.contains_key(read));
+        event.reach = asked.map_or(Reach::Unasked, |read| found.get(&read).copied().unwrap_or(Reach::Open));
     }
 }
 

@@ -5,7 +5,7 @@ use super::lanes::{Mask, SURE};
 use super::machine::Machine;
 use super::touch::Touch;
 use super::value::{Shape, Val, offset_of};
-use crate::report::{Access, AccessKind, Event, EventKind, RaceScope, Site, Thread};
+use crate::report::{Access, AccessKind, Event, EventKind, RaceScope, Reach, Site, Thread};
 
 impl Machine<'_> {
     /// Reports something seen under the conditions that hold now.
@@ -14,7 +14,7 @@ impl Machine<'_> {
             return;
         }
         let guards = self.guard_sites();
-        self.events.add(Event { kind, count, guards, idle: false, doubt: None });
+        self.events.add(Event { kind, count, guards, reach: Reach::Unasked, doubt: None });
     }
 
     pub(super) fn guard_sites(&self) -> Vec<Site> {
@@ -132,7 +132,8 @@ impl Machine<'_> {
         if shared {
             self.event(kind, seen.count);
         } else if !self.silent && !self.code.damaged && self.pending.len() < 64 {
-            let event = Event { kind, count: seen.count, guards: self.guard_sites(), idle: false, doubt: None };
+            let event =
+                Event { kind, count: seen.count, guards: self.guard_sites(), reach: Reach::Unasked, doubt: None };
             self.pending.push(Pending { index, event, block: self.blocks_run.len() as u32 - 1 });
         }
     }

@@ -75,6 +75,12 @@ impl<'p> Lowerer<'p> {
         let Ty::Record(entry, env) = object.ty.clone() else { return self.load(object) };
         let own = self.own_method_of(Own::Copy, &object.ty).is_some();
         let site = object.site;
+        // A constructor that takes the object by value would be called for its own argument again.
+        if self.body.copying.contains(&object.ty) {
+            self.gap("copy constructor");
+            return self.load(object);
+        }
+        self.body.copying.push(object.ty.clone());
         let made = self.made(&object.ty, site, |this, target, block| {
             let args = std::slice::from_ref(object);
             let call = if own { this.constructor_call(target, entry, &env, args, site) } else { None };
@@ -85,6 +91,7 @@ impl<'p> Lowerer<'p> {
             let stmt = this.push_stmt(Stmt::Expr(done), site);
             block.push(stmt);
         });
+        self.body.copying.pop();
         self.load(&made)
     }
 

@@ -162,6 +162,8 @@ pub(super) struct Body {
     pub scopes: Vec<Scoped>,
     /// Addresses of temporary objects with destructors, of the statement that is read.
     pub temporaries: Vec<ExprId>,
+    /// Types of which an object is being copied by a constructor, whose own argument may be such an object.
+    pub copying: Vec<Ty>,
     /// How many of the variables are parameters.
     pub parameters: u32,
     /// What it returns as far as known; [`Ty::Auto`] until the first `return` says.

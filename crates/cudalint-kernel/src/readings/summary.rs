@@ -31,6 +31,8 @@ pub struct KernelSummary {
     pub dynamic_shared: Vec<DynamicShared>,
     /// Parameters of the code that the kernel (or a device function it hands them to) dereferences.
     pub dereferenced: Vec<u32>,
+    /// Those of them that it dereferences whatever its other parameters are, but for the threads that conditions on their numbers leave out.
+    pub surely_dereferenced: Vec<u32>,
     /// Whether no stretch between block-wide barriers touches two dynamic shared arrays: then they take turns on purpose.
     pub barrier_between_dynamic: bool,
     /// Bounds that the kernel tests its global index against, as `index < parameter`.
@@ -103,8 +105,10 @@ pub fn summary(code: &Code) -> KernelSummary {
         left: MAX_ADDRESSES,
         incomplete: false,
     };
-    summary.dereferenced =
-        reader.function(FunctionId(0), true, 0).into_iter().map(|(parameter, _)| parameter).collect();
+    let dereferenced = reader.function(FunctionId(0), true, 0);
+    summary.surely_dereferenced =
+        dereferenced.iter().filter(|(_, sure)| *sure).map(|(parameter, _)| *parameter).collect();
+    summary.dereferenced = dereferenced.into_iter().map(|(parameter, _)| parameter).collect();
     summary.incomplete |= reader.incomplete;
     summary.barrier_between_dynamic = reader.intervals.iter().all(|touched| touched.len() <= 1);
     // Assembly may lay shared memory of its own below.

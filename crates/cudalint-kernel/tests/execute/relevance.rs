@@ -1,13 +1,18 @@
 use crate::support::kernel;
+use cudalint_kernel::report::{EventKind, Reach};
 
-/// The one event of a kernel of 64 threads and a buffer, as far as it tells whether what is read goes anywhere.
-fn goes_nowhere(body: &str) -> bool {
-    let text = format!(
+/// A kernel of 64 threads around statements.
+fn around(body: &str) -> String {
+    format!(
         "__device__ float kept; __device__ void other(float v);
         __device__ void last(float v, float* out) {{ if (threadIdx.x < 64) return; out[0] = v; }}
         __global__ void k(float* out) {{ __shared__ float s[128]; int t = threadIdx.x; s[t] = t; __syncthreads(); {body} }}"
-    );
-    let seen = kernel(&text).block(64).buffer(4096).seen();
+    )
+}
+
+/// The one event of a kernel of 64 threads and a buffer, as far as it tells whether what is read goes anywhere.
+fn goes_nowhere(body: &str) -> bool {
+    let seen = kernel(&around(body)).block(64).buffer(4096).seen();
     let reads: Vec<&String> =
         seen.iter().filter(|event| event.contains("unwritten") || event.contains("Read")).collect();
     assert!(!reads.is_empty(), "{body}: {seen:?}");
@@ -80,4 +85,28 @@ fn what_is_used_somewhere() {
     ] {
         assert!(!goes_nowhere(body), "{body}");
     }
+}
+
+#[test]
+fn what_is_shown_to_be_used() {
+    let reach = |body: &str| -> Vec<Reach> {
+        let report = kernel(&around(body)).block(64).buffer(4096).run();
+        let unwritten = report.events.iter().filter(|event| matches!(event.kind, EventKind::UninitializedRead { .. }));
+        unwritten.map(|event| event.reach).collect()
+    };
+    for body in [
+        "out[t] = s[t + 1];",
+        "float v = s[t + 64]; if (v > 0) out[t] = 1;",
+        "int v = s[t + 64]; out[v & 7] = 1;",
+        "float v = s[t + 64]; kept = v;",
+        "float v = s[t + 64]; if (t < 32) s[t] = v; __syncthreads(); out[t] = s[t];",
+        // A loop of which nobody knows how long it is.
+        "for (int i = 0; i < (int)out[7]; i++) s[t] += out[i]; __syncthreads(); out[t] = s[t + 64];",
+    ] {
+        assert_eq!(reach(body), [Reach::Somewhere], "{body}");
+    }
+    // Another read is shown to be used; of this one nothing is known.
+    let sum = "for (int i = 0; i < (int)out[7]; i++) s[t] += out[i]; __syncthreads();
+        volatile float* m = s; if (t < 32) m[t] += m[t + 48]; if (t == 0) out[0] = s[0];";
+    assert_eq!(reach(sum), [Reach::Open]);
 }

@@ -1,7 +1,7 @@
 //! A launch of the first kernel of a text.
 
 use cudalint_kernel::figures::Figures;
-use cudalint_kernel::report::{EventKind, OpenCondition, OpenKind, RaceScope, RaceValues, Thread};
+use cudalint_kernel::report::{EventKind, OpenCondition, OpenKind, RaceScope, RaceValues, Reach, Thread};
 use cudalint_kernel::{
     Argument, Budget, Buffer, Contents, ExecutionReport, LaunchInput, execute, execute_assuming, figures, lower,
 };
@@ -155,7 +155,7 @@ impl Case {
         self.run()
             .events
             .iter()
-            .map(|event| (event, if event.idle { "idle " } else { "" }))
+            .map(|event| (event, if event.reach == Reach::Nowhere { "idle " } else { "" }))
             .map(|(event, idle)| {
                 idle.to_owned()
                     + &match &event.kind {

@@ -15,7 +15,7 @@ pub use races::{Race, race};
 use super::KernelRun;
 use cudalint_kernel::Code;
 use cudalint_kernel::readings::{election, settled};
-use cudalint_kernel::report::{Event, EventKind, Site, Thread};
+use cudalint_kernel::report::{Event, EventKind, ObjectKind, Reach, Site, Thread};
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_syntax::Span;
@@ -93,9 +93,11 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
                 })
             };
             let harm = match race(event).map(|race| (race.harm(group), race)) {
-                _ if event.idle || own.fills_sinks(event, &sinks) => Harm::Nowhere,
+                _ if event.reach == Reach::Nowhere || own.fills_sinks(event, &sinks) => Harm::Nowhere,
                 Some((Harm::Surely, race)) if harmless(&race) => Harm::Perhaps,
                 Some((harm, _)) => harm,
+                // Whether anybody looks at it is not known: the last step of a sum reads what it does not use.
+                None if event.reach == Reach::Open && reads_unwritten(event) => Harm::Perhaps,
                 None => Harm::Surely,
             };
             found.push(Found { index, event, defect, formula, cause: races.cause(index), in_one_warp, harm });
@@ -131,6 +133,11 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
             shown.alike.push(one.index);
         }
     }
+}
+
+/// Whether an event is a read of memory of others that nothing has written.
+fn reads_unwritten(event: &Event) -> bool {
+    matches!(&event.kind, EventKind::UninitializedRead { object, .. } if object.kind != ObjectKind::Local)
 }
 
 /// An event with the defect that it is by itself.
