@@ -6,10 +6,12 @@ use crate::project::Source;
 use crate::provider::Provider;
 use crate::roles::{Role, role};
 use cudalint_syntax::{Comment, FileKind, FileText, Language, Region, Span, comments};
+use memchr::memmem;
 use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of such texts that are read, at most: of a project with more nothing is said of who uses what.
 const MAX_BYTES: usize = 24 << 20;
@@ -77,17 +79,15 @@ pub(crate) struct Others<'p> {
     listed: Vec<(PathBuf, Role)>,
     provider: &'p dyn Provider,
     texts: OnceLock<Option<Vec<Other>>>,
-    words: OnceLock<Words>,
+    /// The hashes of all words in them.
+    words: OnceLock<FxHashSet<u64>>,
+    mangled: OnceLock<Vec<String>>,
+    /// How often somebody has asked for a word.
+    asked: AtomicUsize,
 }
 
-/// What words there are in all texts.
-#[derive(Default)]
-struct Words {
-    /// Their hashes.
-    all: FxHashSet<u64>,
-    /// Those that are mangled names.
-    mangled: Vec<String>,
-}
+/// So many words are looked for one by one, before it pays to know all words that there are.
+const FEW: usize = 100;
 
 impl<'p> Others<'p> {
     /// `paths`: files that are none of the project's sources. `sources`: all sources. `taken`: those that are read as programs.
@@ -105,7 +105,14 @@ impl<'p> Others<'p> {
         let mut listed: Vec<(PathBuf, Role)> = named.chain(quiet).collect();
         listed.sort();
         listed.dedup();
-        Self { listed, provider, texts: OnceLock::new(), words: OnceLock::new() }
+        Self {
+            listed,
+            provider,
+            texts: OnceLock::new(),
+            words: OnceLock::new(),
+            mangled: OnceLock::new(),
+            asked: AtomicUsize::new(0),
+        }
     }
 
     /// Them; nothing where they are too many.
@@ -113,26 +120,23 @@ impl<'p> Others<'p> {
         self.texts.get_or_init(|| self.read()).as_deref()
     }
 
-    fn words(&self) -> &Words {
-        self.words.get_or_init(|| {
-            let mut found = Words::default();
-            for (_, word) in self.texts().unwrap_or_default().iter().flat_map(|text| words(&text.text)) {
-                if found.all.insert(hash(word)) && word.starts_with("_Z") {
-                    found.mangled.push(word.to_owned());
-                }
-            }
-            found
-        })
+    fn each(&self) -> impl Iterator<Item = &str> {
+        self.texts().unwrap_or_default().iter().map(|text| &*text.text)
     }
 
     /// Whether a word may stand in one of them, be it in a comment.
     pub fn spell(&self, word: &str) -> bool {
-        self.words().all.contains(&hash(word))
+        let is_one = words(word).next().is_some_and(|(_, first)| first == word);
+        if !is_one || self.asked.fetch_add(1, Ordering::Relaxed) < FEW {
+            return is_one && self.each().any(|text| words_at(text, word).next().is_some());
+        }
+        let all = || self.each().flat_map(words).map(|(_, word)| hash(word)).collect();
+        self.words.get_or_init(all).contains(&hash(word))
     }
 
     /// Mangled names that they spell.
-    pub fn mangled(&self) -> impl Iterator<Item = &str> {
-        self.words().mangled.iter().map(String::as_str)
+    pub fn mangled(&self) -> &[String] {
+        self.mangled.get_or_init(|| self.each().flat_map(mangled).map(str::to_owned).collect())
     }
 
     fn read(&self) -> Option<Vec<Other>> {
@@ -177,8 +181,17 @@ fn without_comments(path: &Path, text: &str) -> String {
 
 /// The words of a text, with where they begin.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    const PART: [bool; 256] = {
+        let mut part = [false; 256];
+        let mut byte = 0;
+        while byte < 128 {
+            part[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+            byte += 1;
+        }
+        part
+    };
     let bytes = text.as_bytes();
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let is_part = |byte: &u8| PART[usize::from(*byte)];
     let mut at = 0;
     std::iter::from_fn(move || {
         at += bytes.get(at..)?.iter().position(is_part)?;
@@ -192,11 +205,17 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 pub(crate) fn words_at<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_part = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let bytes = text.as_bytes();
-    text.match_indices(word).map(|(at, _)| at).filter(move |at| {
+    memmem::find_iter(bytes, word).filter(move |at| {
         !word.is_empty()
             && !is_part(at.checked_sub(1).and_then(|before| bytes.get(before)))
             && !is_part(bytes.get(at + word.len()))
     })
+}
+
+/// The mangled names of C++ in a text.
+pub(crate) fn mangled(text: &str) -> impl Iterator<Item = &str> {
+    let begins = |at: &usize| !text[..*at].ends_with(|last: char| last.is_ascii_alphanumeric() || last == '_');
+    memmem::find_iter(text.as_bytes(), "_Z").filter(begins).filter_map(|at| Some(words(&text[at..]).next()?.1))
 }
 
 /// Whether a name, of so many bytes, stands where a function of C or C++ is declared: `void name(int);`.

@@ -8,12 +8,12 @@
 use crate::callers::Calls;
 use crate::dead::{Dead, dead};
 use crate::meant::{Meant, expanding};
-use crate::others::{Other, Others, holds, names_file, words, words_at};
+use crate::others::{self, Other, Others, holds, names_file, words, words_at};
 use crate::pasting::{pasted, pastes_blindly};
 use crate::roles::Role;
 use crate::unlisted::{COMPILED, is_main};
 use cudalint_program::Project;
-use cudalint_program::ir::{Function, FunctionRole, Module, ModuleId};
+use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, Module, ModuleId};
 use cudalint_syntax::{Comment, Language, Region, Span, comments};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
@@ -106,9 +106,9 @@ enum Within {
 impl<'p> Uses<'p> {
     /// `calls`: what files without GPU code call. `builds`: folders with build files, and those of them that make libraries.
     pub(crate) fn new(project: &'p Project, calls: &'p Calls, builds: &[Vec<String>; 2]) -> Self {
-        let macros = || project.modules().map(|id| &project.module(id).macros);
-        let pastes: Vec<bool> = macros().map(|all| all.iter().any(|defined| defined.body.contains("##"))).collect();
-        let blindly: Vec<bool> = macros().map(|all| all.iter().any(pastes_blindly)).collect();
+        let pasting = |id: ModuleId| project.module(id).macros.iter().filter(|defined| defined.body.contains("##"));
+        let pasting: Vec<Vec<&MacroDefinition>> = project.modules().map(|id| pasting(id).collect()).collect();
+        let blindly: Vec<bool> = pasting.iter().map(|all| all.iter().any(|defined| pastes_blindly(defined))).collect();
         let builds = builds.each_ref().map(|folders| folders.iter().map(String::as_str).collect::<FxHashSet<_>>());
         let file = |id: ModuleId| {
             let (module, number) = (project.module(id), id.index() as u32);
@@ -121,7 +121,7 @@ impl<'p> Uses<'p> {
                 && module.language == Language::Cuda
                 && module.inside.is_none()
                 && project.includes().includers(number).is_empty()
-                && !reached.clone().chain([id]).any(|id| pastes[id.index()]);
+                && !reached.clone().chain([id]).any(|id| !pasting[id.index()].is_empty());
             let path: &str = project.path(id);
             let [built, of_library] = builds.each_ref().map(|folders| {
                 let mut around = path.match_indices('/').map(|(at, _)| &path[..at]);
@@ -149,8 +149,7 @@ impl<'p> Uses<'p> {
         let files: Vec<File<'p>> = project.modules().map(file).collect();
         let is_small = files.iter().map(|file| file.text.len()).sum::<usize>() <= MAX_PROGRAM;
         let is_program = is_small && (calls.may_have("main") || files.iter().any(|file| file.has_main));
-        let macros = files.iter().flat_map(|file| &file.module.macros);
-        let pasted = macros.flat_map(|defined| pasted(defined)).collect();
+        let pasted = pasting.iter().flatten().flat_map(|defined| pasted(defined)).collect();
         Self {
             files,
             is_program,
@@ -273,12 +272,9 @@ impl<'p> Uses<'p> {
                 && (words_at(&text.text, stem).next().is_some() || all.iter().any(|all| spells(&text.text, all)))
         };
         let mangled = format!("{}{}", function.name.len(), &*function.name);
-        let own = self.mangled.get_or_init(|| {
-            let all = self.files.iter().flat_map(|file| words(file.text));
-            all.map(|(_, word)| word).filter(|word| word.starts_with("_Z")).collect()
-        });
+        let own = self.mangled.get_or_init(|| self.files.iter().flat_map(|file| others::mangled(file.text)).collect());
         (file.has_main || !file.compiled || file.included || texts.iter().any(lists))
-            && !ask.others.mangled().any(|name| name.contains(&mangled))
+            && !ask.others.mangled().iter().any(|name| name.contains(&mangled))
             && !own.iter().any(|name| name.contains(&mangled))
     }
 

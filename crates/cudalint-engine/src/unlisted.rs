@@ -311,7 +311,7 @@ fn filled(word: &str) -> String {
     const HERE: [&str; 5] =
         ["${CMAKE_CURRENT_SOURCE_DIR}/", "${CMAKE_CURRENT_LIST_DIR}/", "$(CURDIR)/", "$(PWD)/", "$(srcdir)/"];
     let mut plain = word.to_owned();
-    for here in HERE {
+    for here in HERE.iter().filter(|_| word.contains('$')) {
         plain = plain.replace(here, "");
     }
     let mut out = String::with_capacity(plain.len());
