@@ -64,6 +64,9 @@ impl Machine<'_> {
     /// Whether a function out of sight may wait here for other threads of the block: not where some of them surely go another
     /// way. What is called for its effect alone may be a barrier of a few whole warps.
     fn may_wait(&self, discarded: bool) -> bool {
+        if self.act.is_everyone() {
+            return true;
+        }
         let levels = self.act.levels();
         let absent = |lane: usize| levels[lane] == OFF && self.left[lane] & KEPT == 0;
         if !discarded {

@@ -1,5 +1,7 @@
 //! What is remembered for threads that come by conditions which nobody knows, see `passing.rs` and `suffixes.rs`.
 
+use super::lanes::Mask;
+use super::value::Val;
 use crate::code::{ExprId, FunctionId};
 use crate::readings::deciding::Flow;
 use crate::readings::passing::Asks;
@@ -43,6 +45,8 @@ impl Doubts<'_> {
 #[derive(Default)]
 pub(super) struct Suffixes {
     pub(super) barriers: Vec<Suffix>,
+    /// Writes to shared memory by lanes of which some are only may-active, by object, that `stored` does not have yet.
+    pub(super) written: Vec<(usize, Val, Mask)>,
     /// Threads that perhaps have stored at a place in shared memory: object and byte.
     pub(super) stored: FxHashMap<(usize, i64), Vec<usize>>,
     /// Some of these are not remembered.
@@ -61,6 +65,7 @@ impl Suffixes {
     /// For a new block.
     fn renew(&mut self) {
         self.barriers.clear();
+        self.written.clear();
         self.stored.clear();
         self.crowded = false;
     }

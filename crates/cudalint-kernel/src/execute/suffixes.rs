@@ -3,7 +3,7 @@
 //! Where such a condition parts a block is not known, but whom it can keep away is: threads whose numbers lie beyond those of all that
 //! come. They are missed where one that waits reads what was to be stored by one that can be away with it there, and by nobody else.
 
-use super::doubts::Suffix;
+use super::doubts::{Suffix, Suffixes};
 use super::lanes::{MAYBE, Mask};
 use super::machine::Machine;
 use super::state::Open;
@@ -17,6 +17,8 @@ use crate::report::{DoubtKind, EventKind, Site};
 const MOST_PLACES: usize = 8_192;
 /// Most threads that are remembered of a place.
 const MOST_WRITERS: usize = 4;
+/// Most writes of which it is not yet looked who stored where.
+const MOST_WRITTEN: usize = 256;
 /// Most barriers that are remembered.
 const MOST_BARRIERS: usize = 8;
 
@@ -87,38 +89,31 @@ impl Machine<'_> {
 
     /// An access to shared memory by lanes of which some are only may-active.
     pub(super) fn meet_suffix(&mut self, touch: Touch<'_>, index: usize, address: &Val, mask: &Mask) {
-        let places = mask.levels().iter().enumerate().filter(|(_, level)| **level == MAYBE);
-        let places = places.filter_map(|(lane, _)| {
-            let (bits, tag) = address.lane(lane);
-            (tag == KNOWN).then_some((lane, offset_of(bits)))
-        });
+        let suffixes = &mut self.doubts.suffixes;
         if touch.kind.writes() {
             if mask.maybe() > 0 && self.guards.iter().any(|guard| guard.open.is_some()) {
-                let suffixes = &mut self.doubts.suffixes;
-                for (lane, offset) in places {
-                    if suffixes.crowded {
-                        break;
-                    }
-                    let writers = suffixes.stored.entry((index, offset)).or_default();
-                    if !writers.contains(&lane) {
-                        writers.push(lane);
-                    }
-                    suffixes.crowded = writers.len() > MOST_WRITERS || suffixes.stored.len() > MOST_PLACES;
+                suffixes.written.push((index, address.clone(), mask.clone()));
+                if suffixes.written.len() >= MOST_WRITTEN {
+                    suffixes.settle();
                 }
             }
             return;
         }
-        let suffixes = &self.doubts.suffixes;
-        if suffixes.barriers.is_empty() || suffixes.crowded || mask.sure() > 0 {
+        if suffixes.barriers.is_empty() || mask.sure() > 0 {
             return;
         }
+        suffixes.settle();
+        if suffixes.crowded {
+            return;
+        }
+        let suffixes = &self.doubts.suffixes;
         let Some(memory) = self.objects.get(index) else { return };
         let (Some(grain), 0) = (memory.grain, memory.forgotten) else { return };
         let Some(conditions) = self.open_conditions() else { return };
         let conditions = names_of(&conditions);
         let surely = |offset: i64| memory.cells.peek(offset as u64 >> grain).is_none_or(|cell| cell.write != 0);
         let Some(suffix) = suffixes.barriers.iter().find(|suffix| suffix.conditions == conditions) else { return };
-        let missed = places.into_iter().any(|(lane, offset)| {
+        let missed = places(address, mask).any(|(lane, offset)| {
             let Some(writers) = suffixes.stored.get(&(index, offset)) else { return false };
             let beyond = |numbers: &Vec<i64>| writers.iter().all(|writer| numbers[*writer] > numbers[lane]);
             suffix.numbers.iter().any(beyond) && !surely(offset)
@@ -134,6 +129,33 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+impl Suffixes {
+    /// Remembers who has stored where. Few ask.
+    fn settle(&mut self) {
+        for (index, address, mask) in std::mem::take(&mut self.written) {
+            for (lane, offset) in places(&address, &mask) {
+                if self.crowded {
+                    return;
+                }
+                let writers = self.stored.entry((index, offset)).or_default();
+                if !writers.contains(&lane) {
+                    writers.push(lane);
+                }
+                self.crowded = writers.len() > MOST_WRITERS || self.stored.len() > MOST_PLACES;
+            }
+        }
+    }
+}
+
+/// The known places of lanes that are only may-active.
+fn places(address: &Val, mask: &Mask) -> impl Iterator<Item = (usize, i64)> {
+    let lanes = mask.levels().iter().enumerate().filter(|(_, level)| **level == MAYBE);
+    lanes.filter_map(|(lane, _)| {
+        let (bits, tag) = address.lane(lane);
+        (tag == KNOWN).then_some((lane, offset_of(bits)))
+    })
 }
 
 fn names_of(conditions: &[Open]) -> Vec<(FunctionId, ExprId, bool)> {
