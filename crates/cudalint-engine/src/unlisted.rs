@@ -309,32 +309,35 @@ impl<'t> Patterns<'t> {
 /// A word with `?` for each variable in it: `${X}`, `$(X)`, `$X`, `{x}`, `%`, `@X@`; those for the build file's own folder are left out.
 fn filled(word: &str) -> String {
     const HERE: [&str; 5] =
-        ["${CMAKE_CURRENT_SOURCE_DIR}/", "${CMAKE_CURRENT_LIST_DIR}/", "$(CURDIR)/", "$(PWD)/", "$(srcdir)/"];
-    let mut plain = word.to_owned();
-    for here in HERE.iter().filter(|_| word.contains('$')) {
-        plain = plain.replace(here, "");
-    }
-    let mut out = String::with_capacity(plain.len());
-    let mut letters = plain.chars().peekable();
+        ["{CMAKE_CURRENT_SOURCE_DIR}/", "{CMAKE_CURRENT_LIST_DIR}/", "(CURDIR)/", "(PWD)/", "(srcdir)/"];
+    let mut out = String::with_capacity(word.len());
+    let mut letters = word.chars();
     while let Some(letter) = letters.next() {
+        let rest = letters.as_str();
+        if letter == '$'
+            && let Some(behind) = HERE.iter().find_map(|here| rest.strip_prefix(here))
+        {
+            letters = behind.chars();
+            continue;
+        }
         match letter {
             '$' | '{' | '@' => {
-                let end = match (letter, letters.peek()) {
-                    ('$', Some('{')) | ('{', _) => Some('}'),
-                    ('$', Some('(')) => Some(')'),
+                let end = match (letter, rest.bytes().next()) {
+                    ('$', Some(b'{')) | ('{', _) => Some('}'),
+                    ('$', Some(b'(')) => Some(')'),
                     ('@', _) => Some('@'),
                     _ => None,
                 };
                 match end {
                     Some(end) => while letters.next().is_some_and(|letter| letter != end) {},
                     None => {
-                        while letters.next_if(|letter| letter.is_ascii_alphanumeric() || *letter == '_').is_some() {}
+                        letters = rest.trim_start_matches(|it: char| it.is_ascii_alphanumeric() || it == '_').chars();
                     }
                 }
                 out.push('?');
             }
             '%' => {
-                letters.next_if(|letter| "sd".contains(*letter));
+                letters = rest.strip_prefix(['s', 'd']).unwrap_or(rest).chars();
                 out.push('?');
             }
             letter => out.push(letter),

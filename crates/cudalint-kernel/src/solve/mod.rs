@@ -17,6 +17,7 @@ pub use term::{Constraint, Operation, Relation, TermId, Terms, Variable};
 
 use crate::code::Code;
 use extract::{Access, Extractor, Target};
+use rustc_hash::FxHashSet;
 
 /// Values of the inputs under which some access probably leaves its memory, in the order of the accesses, each once, at
 /// most `limit` of them.
@@ -26,6 +27,7 @@ pub fn out_of_bounds(code: &Code, problem: &Problem, limit: usize) -> Vec<Vec<i6
     extractor.run();
     let (accesses, ranges) = extractor.finish();
     let mut found: Vec<Vec<i64>> = Vec::new();
+    let mut tried: FxHashSet<Vec<Constraint>> = FxHashSet::default();
     for access in &accesses {
         for below in [false, true] {
             if found.len() >= limit {
@@ -36,6 +38,10 @@ pub fn out_of_bounds(code: &Code, problem: &Problem, limit: usize) -> Vec<Vec<i6
             constraints.extend(&access.guards);
             constraints.extend(&ranges);
             constraints.extend(&problem.conditions);
+            // Many accesses are at one place, or at the same of another array of that size.
+            if tried.contains(&constraints) {
+                continue;
+            }
             if let Some(values) = search(&problem.terms, &constraints) {
                 let inputs: Vec<i64> =
                     problem.inputs.iter().map(|input| values.get(input.index()).copied().unwrap_or(0)).collect();
@@ -43,6 +49,7 @@ pub fn out_of_bounds(code: &Code, problem: &Problem, limit: usize) -> Vec<Vec<i6
                     found.push(inputs);
                 }
             }
+            tried.insert(constraints);
         }
     }
     found
