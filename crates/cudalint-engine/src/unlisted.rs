@@ -18,6 +18,9 @@ pub(crate) const COMPILED: [&str; 6] = [".cu", ".c", ".cc", ".cpp", ".cxx", ".c+
 /// A build has to name so many sources before it says something of those that it does not name, and half of all.
 const LEAST: usize = 4;
 
+/// A build has to make so many programs of a folder one by one before it says something of one that it does not name.
+const LEAST_PROGRAMS: usize = 2;
+
 /// Macros that make a file a program, or a module that something loads by itself; without one, and without a function that a program
 /// begins with, a file is a part of what others build.
 const STARTS: [&str; 9] = [
@@ -114,13 +117,24 @@ pub(crate) fn unlisted(
     let is_program = files.iter().any(|file| file.is_compiled() && file.starts());
     let has_build = |file: &File<'_>| builds.iter().any(|build| real(file).starts_with(build.folder()));
     let programs = builds.iter().any(|build| build.text.contains("add_executable("));
+    let programs_made = |file: &File<'_>| {
+        // A rule for all files of a kind makes whichever is asked for.
+        if builds.iter().any(|build| real(file).starts_with(build.folder()) && build.text.contains("%.c")) {
+            return 0;
+        }
+        let beside = sources.iter().filter(|at| files[**at].folder() == file.folder() && files[**at].starts());
+        beside.filter(|at| is_listed[**at]).count()
+    };
     let hands_on = texts.iter().any(|text| text.role != Role::Document && hands_on_headers(&text.text));
     let spelled: FxHashSet<&str> = texts.iter().flat_map(|text| file_names(&text.text)).collect();
     // Files that nothing but sources of the program names; who these are is asked below.
     let may_be_idle = |at: &usize| {
         let file = &files[*at];
-        let by_kind = if file.is_compiled() {
-            tells && has_build(file) && !is_covered[*at] && !file.starts() && !by_hand.contains(file.folder())
+        let by_kind = if file.is_compiled() && file.starts() {
+            // Where the build makes the other programs of a folder one by one, it is made by hand, if at all.
+            !is_covered[*at] && programs_made(file) >= LEAST_PROGRAMS
+        } else if file.is_compiled() {
+            tells && has_build(file) && !is_covered[*at] && !by_hand.contains(file.folder())
         } else {
             // A library that is a part of the project's own programs, and hands on no headers, has no other users.
             (!library && is_program || tells && has_build(file) && (!library || programs && !hands_on))
@@ -203,8 +217,11 @@ pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str>
     let (folders, name) = path.rsplit_once('/')?;
     let folder = folders.split('/').find(|folder| NAMES.contains(&&*folder.to_ascii_lowercase()))?;
     let (stem, kind) = name.rsplit_once('.')?;
+    // What is kept for reference is kept with its build.
+    let is_kept = |text: &Other| text.path.iter().any(|part| part.eq_ignore_ascii_case(folder));
     let takes = |text: &Other| {
         matches!(text.role, Role::Build | Role::Script)
+            && !is_kept(text)
             && (words_at(&text.text, stem).next().is_some()
                 || ["*.", "%."].iter().any(|star| text.text.contains(&format!("{star}{kind}"))))
     };

@@ -240,9 +240,11 @@ fn shifted(q: &Quantity, by: i64, y: f64) -> Kind {
 }
 
 fn floats(op: BinaryOp, x: f64, y: f64) -> Kind {
+    // Whole numbers are what they are, however they were computed.
+    let whole = [x, y].iter().all(|value| value.fract() == 0.0 && value.abs() < 1e9);
     match numbers::real(op, x, y) {
-        // What a division by zero gives, and whether two are equal, is nothing to build on.
-        _ if matches!(op, BinaryOp::Eq | BinaryOp::Ne) => Kind::Unknown,
+        // What a division by zero gives, and whether two fractions are equal, is nothing to build on.
+        _ if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && !whole => Kind::Unknown,
         _ if matches!(op, BinaryOp::Div | BinaryOp::TrueDiv) && y == 0.0 => Kind::Unknown,
         Some(Real::Number(value)) => Kind::Float(value),
         Some(Real::Truth(truth)) => Kind::Int(Int { q: Quantity::Known(i64::from(truth)), bytes: 1, signed: false }),

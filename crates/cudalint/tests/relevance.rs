@@ -309,6 +309,28 @@ fn files_that_are_kept_for_reference() {
     assert_eq!(told("legacy/was.cu", others), ["was?"]);
     assert_eq!(told("tools/was.cu", others), ["was"]);
     assert_eq!(told("legacy/was.cu", &format!("{others}before: legacy/was.cu\n\tnvcc $^ -o $@\n")), ["was"]);
+    // Its own build is kept with it.
+    let kept = project(("Makefile", others), &[("legacy/was.cu", &was), ("legacy/Makefile", "was: was.cu\n")]);
+    assert!(self::told(&kept).contains(&"was?".to_owned()));
+}
+
+#[test]
+fn programs_that_a_build_does_not_make() {
+    let program = |name: &str| format!("{}int main() {{ void *p; {name}(&p); return 0; }}\n", dropping(name));
+    let [one, two, rest] = ["one", "two", "rest"].map(program);
+    let told = |build: &str, folder: &str| {
+        let rest_path = format!("{folder}rest.cu");
+        let files = [("one.cu", &*one), ("two.cu", &*two), (&*rest_path, &*rest)];
+        let mut all = told(&project(("Makefile", build), &files));
+        all.retain(|name| name.starts_with("rest"));
+        all
+    };
+    let both = "one: one.cu\n\tnvcc one.cu -o one\ntwo: two.cu\n\tnvcc two.cu -o two\n";
+    assert_eq!(told(both, ""), ["rest?"]);
+    // One program says nothing of the next, nor does another folder's build, and a pattern may mean it.
+    assert_eq!(told("one: one.cu\n\tnvcc one.cu -o one\n", ""), ["rest"]);
+    assert_eq!(told(both, "tools/"), ["rest"]);
+    assert_eq!(told(&format!("{both}%: %.cu\n\tnvcc $< -o $@\n"), ""), ["rest"]);
 }
 
 #[test]

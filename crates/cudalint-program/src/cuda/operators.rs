@@ -129,6 +129,10 @@ impl Lowerer<'_> {
             return self.push(Expr::SizeOfType(ty), span);
         }
         let value = self.expr(s, inner);
+        // `sizeof(Pair < 3 > )`: the grammar takes a template's arguments for a comparison, of which nobody wants the size.
+        if matches!(self.module.exprs.get(value).map(|it| &it.kind), Some(Expr::Binary(op, ..)) if op.is_comparison()) {
+            return self.push(Expr::Unknown(Vec::new()), span);
+        }
         self.push(Expr::SizeOfExpr(value), span)
     }
 
