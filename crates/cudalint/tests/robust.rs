@@ -162,6 +162,21 @@ fn conditions_that_double() {
     survives("a.cu", &program(&kernel, "k<<<1, 32>>>(nullptr)"));
 }
 
+/// Its own copy is such a constructor's argument.
+#[test]
+fn a_constructor_that_takes_its_class_by_value() {
+    let number = "template <typename T> class Num {
+        template <typename U> __device__ Num(U real) { re = real; }
+        template <typename U> __device__ Num(const Num<U> &other) { re = other.re; }
+        __device__ Num turned() { return Num(re, -im); }
+        template <typename U> __device__ friend Num operator/(Num a, Num<U> b) { Num r = a; r /= b; return r; }
+        __device__ Num power(int n) { Num r = Num(1, 0); for (int i = 0; i < n; i++) r *= *this; r = 1 / r; return r; }
+    };
+    template <typename T> __device__ Num<T> inner(Num<T> z, T k) { return k * z.size() / z.turned().power(3); }
+    template <typename T> __global__ void find(Num<T> *z, T *q) { q[0] = inner(z[0], q[1]).re; }";
+    survives("a.cu", &program(number, "find<float><<<1, 32>>>(nullptr, nullptr)"));
+}
+
 /// A class that has itself as a member many times has no size.
 #[test]
 fn a_record_in_itself_many_times() {

@@ -205,7 +205,9 @@ impl<'p> Lowerer<'p> {
         let name = self.project.record_at(entry)?.name.clone();
         let found = self.method_of(entry, env, &name, &[], args)?;
         let this = self.address(target);
-        let called = self.invoke(&found, Some((this, Ty::Record(entry, env.clone()))), args, site)?;
+        // Its arguments may be objects that constructors make.
+        let object = Some((this, Ty::Record(entry, env.clone())));
+        let called = self.deeper(|lowerer| lowerer.invoke(&found, object, args, site)).flatten()?;
         Some(self.load(&called))
     }
 
