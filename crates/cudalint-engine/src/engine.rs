@@ -169,6 +169,7 @@ impl Engine {
                     others,
                     shown: &shown,
                     provider: &disk,
+                    in_work: &|source| source.explicit || changes.is_some() || disk.overlay.get(&source.real).is_some(),
                     steps: &steps,
                     look,
                 })
@@ -319,6 +320,7 @@ impl Engine {
             others: None,
             shown: &|real| display(real),
             provider: &memory,
+            in_work: &|_| true,
             steps: &Steps::new(&|_| {}, Stop::default()),
             look: None,
         };

@@ -3,7 +3,7 @@
 //! a fault would have been mended before it was kept, so that a mistake of ours, or code that is never run, is the likelier reason; and
 //! whoever has it is told without us. It is *possible* there.
 
-use crate::project::Source;
+use crate::project::{ProjectInput, Source};
 use cudalint_findings::claim::User;
 use cudalint_findings::{Finding, Group, Place, Shows};
 use cudalint_program::Project;
@@ -27,11 +27,12 @@ pub(crate) struct Noticed<'p> {
     building: &'p [String],
     /// Folders with packages of Python.
     packages: Vec<&'p Path>,
+    in_work: &'p (dyn Fn(&Source) -> bool + Sync),
 }
 
 impl<'p> Noticed<'p> {
-    /// `facts`: those of its modules. `others`: the project's files beside its sources.
-    pub fn new(project: &'p Project, facts: &[Facts], building: &'p [String], others: &'p [PathBuf]) -> Self {
+    /// `facts`: those of its modules.
+    pub fn new(project: &'p Project, facts: &[Facts], input: &'p ProjectInput<'_>) -> Self {
         let mut looked_at: FxHashMap<&str, Vec<(Range<usize>, bool)>> = FxHashMap::default();
         for (id, facts) in project.modules().zip(facts) {
             let launches = facts.status.iter().flat_map(|function| &function.launches);
@@ -44,14 +45,18 @@ impl<'p> Noticed<'p> {
             looked_at.entry(&**project.path(id)).or_default().extend(spans);
         }
         let is_package = |path: &&PathBuf| path.file_name().is_some_and(|name| PACKAGES.iter().any(|it| name == *it));
+        let others = input.others.as_deref().unwrap_or_default();
         let packages = others.iter().filter(is_package).filter_map(|path| path.parent()).collect();
-        Self { project, looked_at, building, packages }
+        Self { project, looked_at, building: &input.reading.builds[0], packages, in_work: input.in_work }
     }
 
     /// Why a finding of a module can hardly be so, in words, where its fault would have been noticed.
     pub fn contradicts(&self, id: ModuleId, source: &Source, finding: &Finding) -> Option<String> {
         let in_python = self.is_python(id);
-        if !self.is_noticed(in_python, finding) || !self.is_in_use(in_python, source, &finding.place.path) {
+        if (self.in_work)(source)
+            || !self.is_noticed(in_python, finding)
+            || !self.is_in_use(in_python, source, &finding.place.path)
+        {
             return None;
         }
         let what = match &finding.claim.shows {

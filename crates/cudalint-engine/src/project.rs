@@ -55,6 +55,9 @@ pub(crate) struct ProjectInput<'a> {
     /// How a real path that nobody named is shown.
     pub shown: &'a (dyn Fn(&Path) -> String + Sync),
     pub provider: &'a dyn Provider,
+    /// Whether somebody is at work on a file: it is named by itself, an editor holds it, or only what a change touches is asked for. Then
+    /// it need not have been built or run yet.
+    pub in_work: &'a (dyn Fn(&Source) -> bool + Sync),
     pub steps: &'a Steps<'a>,
     /// Who else looks at what rules are given.
     pub look: Option<Look<'a>>,

@@ -54,7 +54,7 @@ impl<'p> Relevance<'p> {
         let library = !builds[1].is_empty();
         let uses = Uses::new(project, calls, builds);
         let flaws = project.modules().map(|_| OnceLock::new()).collect();
-        let noticed = Noticed::new(project, facts, &builds[0], input.others.as_deref().unwrap_or_default());
+        let noticed = Noticed::new(project, facts, input);
         let (unlisted, lone) = (OnceLock::new(), OnceLock::new());
         Self { project, uses, others, reals, library, unlisted, flaws, lone, noticed }
     }

@@ -320,6 +320,7 @@ mod tests {
             look: None,
             shown: &|path| path.display().to_string(),
             provider: &provider,
+            in_work: &|_| true,
             steps: &Steps::new(&|_| {}, Stop::default()),
         });
         assert_eq!((part.files.checked, part.files.skipped), (1, 1));

@@ -94,6 +94,11 @@ fn what_nobody_overlooks_is_no_news() {
     assert!(finds("return 0;", "Makefile", rule));
     assert!(finds("return cudaDeviceSynchronize() != cudaSuccess;", "Makefile", rule));
     assert!(finds("return cudaGetLastError() != cudaSuccess;", "notes.txt", rule));
+    // Who names the file is at work on it.
+    let sandbox =
+        unmarked(&[("main.cu", &launch("return cudaGetLastError() != cudaSuccess;")), ("Makefile", "app: main.cu\n")]);
+    let ran = sandbox.run(&["--select", rule, "--output-format", "concise", "main.cu"]);
+    assert!(ran.stdout.contains(rule), "{ran:?}");
     // What a compiler refuses.
     assert!(!finds("__syncthreads(); return 0;", "Makefile", "execution-space-mismatch"));
     assert!(finds("__syncthreads(); return 0;", "notes.txt", "execution-space-mismatch"));
