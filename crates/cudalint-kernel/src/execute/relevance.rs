@@ -35,13 +35,9 @@ pub(super) fn mark_reach(report: &mut ExecutionReport, mut run: impl FnMut(Watch
         return;
     }
     if report.coverage.operations > MOST_OPERATIONS {
-        for (event, _) in report.events.iter_mut().zip(suspects).filter(|(_, read)| read.is_some()) {
-            event.reach = Reach::Open;
-        }
         return;
     }
     let (_, Watch::Collects(spots)) = run(Watch::Collects(FxHashMap::default())) else { return };
-    // What an atomic operation reads it keeps where it was.
     sites.retain(|site| spots.contains_key(site));
     if sites.is_empty() {
         return;
@@ -71,8 +67,9 @@ pub(super) fn mark_reach(report: &mut ExecutionReport, mut run: impl FnMut(Watch
         found.extend(sites.into_iter().take(MOST).map(|site| (site, reach(Some(site)))));
     }
     for (event, read) in report.events.iter_mut().zip(suspects) {
-        let asked = read.filter(|read| spots.contains_key(read));
-        event.reach = asked.map_or(Reach::Unasked, |read| found.get(&read).copied().unwrap_or(Reach::Open));
+        if let Some(reach) = read.and_then(|read| found.get(&read).copied()) {
+            event.reach = reach;
+        }
     }
 }
 

@@ -10,11 +10,15 @@ use crate::report::{Access, AccessKind, Event, EventKind, RaceScope, Reach, Site
 impl Machine<'_> {
     /// Reports something seen under the conditions that hold now.
     pub(super) fn event(&mut self, kind: EventKind, count: u64) {
+        self.event_that_reaches(kind, count, Reach::Unasked);
+    }
+
+    fn event_that_reaches(&mut self, kind: EventKind, count: u64, reach: Reach) {
         if self.silent || self.code.damaged {
             return;
         }
         let guards = self.guard_sites();
-        self.events.add(Event { kind, count, guards, reach: Reach::Unasked, doubt: None });
+        self.events.add(Event { kind, count, guards, reach, doubt: None });
     }
 
     pub(super) fn guard_sites(&self) -> Vec<Site> {
@@ -117,6 +121,8 @@ impl Machine<'_> {
     /// Reports, or keeps for the end, a read of what nobody wrote.
     pub(super) fn unwritten_read(&mut self, touch: Touch<'_>, index: usize, bytes: u32, seen: &Unwritten) {
         let mut access = self.access_of(touch, seen.lane, seen.offset, bytes);
+        // What an atomic operation reads it keeps where it was; of any other read somebody has to show where it goes.
+        let reach = if access.kind == AccessKind::Atomic { Reach::Unasked } else { Reach::Open };
         if access.kind == AccessKind::Atomic {
             access.kind = AccessKind::UpdateRead;
         }
@@ -130,10 +136,9 @@ impl Machine<'_> {
         }
         let kind = EventKind::UninitializedRead { object, access, partly };
         if shared {
-            self.event(kind, seen.count);
+            self.event_that_reaches(kind, seen.count, reach);
         } else if !self.silent && !self.code.damaged && self.pending.len() < 64 {
-            let event =
-                Event { kind, count: seen.count, guards: self.guard_sites(), reach: Reach::Unasked, doubt: None };
+            let event = Event { kind, count: seen.count, guards: self.guard_sites(), reach, doubt: None };
             self.pending.push(Pending { index, event, block: self.blocks_run.len() as u32 - 1 });
         }
     }
