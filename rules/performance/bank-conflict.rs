@@ -2,10 +2,11 @@
 
 use crate::figures::{costly, finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::claim::Cost;
 use cudalint_replay::runs::Requests;
 
 /// The rule.
-pub static RULE: Rule = rule!("bank-conflict", Performance, None)
+pub static RULE: Rule = rule!("bank-conflict", Performance, Counters)
     .summary("The lanes of a warp ask one bank of shared memory for different words, one after the other.")
     .figures()
     .facts(check);
@@ -16,7 +17,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         let ways = passes.div_ceil(least.max(1));
         let cost = format!("in {passes} passes, where {least} would do");
         let stride = stride(requests);
-        let Some(mut finding) = finding(&RULE, context, (run, requests, others), &cost) else { continue };
+        let Some(mut finding) = finding(&RULE, context, (run, requests, others), Cost::Passes, &cost) else { continue };
         finding.label = format!("{ways} ways");
         finding.help = Some(match stride {
             Some(elements) => format!(

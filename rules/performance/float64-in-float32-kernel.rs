@@ -4,11 +4,12 @@ use crate::figures::doubled;
 use crate::parts::assumptions;
 use crate::runs::parts::{MAX_PLACES, add_place, is_python, label, run_finding, text};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::claim::Cost;
 use cudalint_findings::{Confidence, Finding, Shows};
 use cudalint_replay::runs::{Doubled, KernelRun};
 
 /// The rule.
-pub static RULE: Rule = rule!("float64-in-float32-kernel", Performance, None)
+pub static RULE: Rule = rule!("float64-in-float32-kernel", Performance, Counters)
     .summary("A kernel computes in `double` what is made of `float` and becomes `float` again.")
     .figures()
     .facts(check);
@@ -30,7 +31,8 @@ fn finding(context: &ModuleContext<'_>, run: &KernelRun, all: &[Doubled]) -> Opt
     );
     // What the code says holds for every launch.
     let assumed = assumptions([&run.assumptions]);
-    let mut finding = run_finding(&RULE, context, (run, assumed), first.site, Shows::Nothing, message)?;
+    let mut finding =
+        run_finding(&RULE, context, (run, assumed), first.site, Shows::Cost { of: Cost::Double }, message)?;
     finding.confidence = Confidence::Definite;
     if let Some(witness) = &mut finding.witness {
         witness.assumptions.clear();

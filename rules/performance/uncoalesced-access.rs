@@ -2,10 +2,11 @@
 
 use crate::figures::{costly, finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::claim::Cost;
 use cudalint_replay::runs::Requests;
 
 /// The rule.
-pub static RULE: Rule = rule!("uncoalesced-access", Performance, None)
+pub static RULE: Rule = rule!("uncoalesced-access", Performance, Counters)
     .summary("The lanes of a warp access global memory so far apart that most of what is moved is not used.")
     .figures()
     .facts(check);
@@ -25,7 +26,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         }
         let (sectors, least) = requests.worst;
         let cost = format!("in {sectors} sectors of 32 bytes, where {least} would do");
-        let Some(mut finding) = finding(&RULE, context, (run, requests, others), &cost) else {
+        let Some(mut finding) = finding(&RULE, context, (run, requests, others), Cost::Sectors, &cost) else {
             continue;
         };
         finding.label = format!("{sectors} sectors, {least} would do");

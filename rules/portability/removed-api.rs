@@ -6,7 +6,7 @@ use cudalint_program::api::End;
 use cudalint_replay::facts::EndedCall;
 
 /// The rule.
-pub static RULE: Rule = rule!("removed-api", Portability, None)
+pub static RULE: Rule = rule!("removed-api", Portability, Compile)
     .summary("A function is called that the toolkit or the architecture that the code is compiled for no longer has.")
     .cwe(477)
     .confidence(&[Confidence::Definite, Confidence::Likely])

@@ -2,11 +2,15 @@
 
 use crate::parts::confidence_for;
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
-use cudalint_findings::{Confidence, Finding, Label, Shows, Witness};
+use cudalint_findings::claim::Call;
+use cudalint_findings::{Confidence, Finding, Label, Method, Shows, Witness};
 use cudalint_replay::facts::StaticCall;
 
+/// The status of a call that comes after the runtime has ended: `cudaErrorCudartUnloading`.
+const ENDED: i64 = 4;
+
 /// The rule.
-pub static RULE: Rule = rule!("cuda-call-in-static-lifetime", Preview, None)
+pub static RULE: Rule = rule!("cuda-call-in-static-lifetime", Preview, ApiError)
     .summary("An object with static lifetime calls CUDA where it begins or ends, before `main` or after it.")
     .cwe(758)
     .guidelines(&["CUDA-1.1"])
@@ -37,7 +41,19 @@ fn finding(context: &ModuleContext<'_>, call: &StaticCall) -> Option<Finding> {
         Some(made) => format!("`{object}` {when} `main`, and calls `{}` then", made.api),
         None => format!("`{object}` {when} `main`, and frees its elements on the device then"),
     };
-    let mut finding = RULE.finding(confidence, context.place_of(call.declared), Shows::Nothing, message);
+    let claim = match &call.call {
+        Some(made) if call.after => {
+            let site = Some(context.place_of(made.site));
+            Shows::FailedCall { call: Call { site, status: Some(ENDED), ..Call::of(made.api.as_str()) } }
+        }
+        // What comes before `main` mostly goes well.
+        _ => Shows::Nothing,
+    };
+    let nothing = claim == Shows::Nothing;
+    let mut finding = RULE.finding(confidence, context.place_of(call.declared), claim, message);
+    if nothing {
+        finding.method = Some(Method::None);
+    }
     finding.label = "lives as long as the program".to_owned();
     if let Some(made) = &call.call {
         let by = if made.by.is_empty() { String::new() } else { format!(" by `{}`", made.by) };

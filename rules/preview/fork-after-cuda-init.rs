@@ -1,11 +1,15 @@
 //! A process that has used CUDA is forked, and the child uses CUDA.
 
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::claim::Call;
 use cudalint_findings::{Confidence, Finding, Label, Shows};
 use cudalint_replay::facts::ForkFact;
 
+/// The status of a call that finds the driver's state of another process: `cudaErrorInitializationError`.
+const NOT_HERE: i64 = 3;
+
 /// The rule.
-pub static RULE: Rule = rule!("fork-after-cuda-init", Preview, None)
+pub static RULE: Rule = rule!("fork-after-cuda-init", Preview, ApiError)
     .summary("A process forks after it has used CUDA, and its child uses CUDA, which fails there.")
     .cwe(664)
     .guidelines(&["CUDA-1.6"])
@@ -25,7 +29,9 @@ fn finding(context: &ModuleContext<'_>, fact: &ForkFact) -> Finding {
         child.api, before.api
     );
     let place = context.place_of(fact.fork);
-    let mut finding = RULE.finding(Confidence::Definite, place, Shows::Nothing, message);
+    let call =
+        Call { site: Some(context.place_of(child.site)), status: Some(NOT_HERE), ..Call::of(child.api.as_str()) };
+    let mut finding = RULE.finding(Confidence::Definite, place, Shows::FailedCall { call }, message);
     finding.function = context.function_name(fact.function);
     finding.label = "CUDA's state does not survive in the child".to_owned();
     finding.related = vec![

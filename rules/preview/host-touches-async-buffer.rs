@@ -6,7 +6,7 @@ use cudalint_findings::{Confidence, Finding};
 use cudalint_replay::facts::{Early, MemorySpace, Started};
 
 /// The rule.
-pub static RULE: Rule = rule!("host-touches-async-buffer", Preview, None)
+pub static RULE: Rule = rule!("host-touches-async-buffer", Preview, Delay)
     .summary("The host reads or writes a buffer while an asynchronous copy may still use it.")
     .cwe(362)
     .confidence(&[Confidence::Likely, Confidence::Possible])

@@ -6,7 +6,7 @@ use cudalint_findings::{Confidence, Finding};
 use cudalint_replay::facts::{Early, MemorySpace, Started};
 
 /// The rule.
-pub static RULE: Rule = rule!("managed-memory-without-sync", Preview, None)
+pub static RULE: Rule = rule!("managed-memory-without-sync", Preview, Delay)
     .summary("The host touches managed memory before anything has waited for the kernel that uses it.")
     .cwe(362)
     .confidence(&[Confidence::Likely])

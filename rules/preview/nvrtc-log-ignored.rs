@@ -1,11 +1,11 @@
 //! A program that is compiled at run time fails, and what the compiler says of it nobody reads.
 
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
-use cudalint_findings::{Confidence, Finding, Severity, Shows};
+use cudalint_findings::{Confidence, Fault, Finding, Severity, Shows};
 use cudalint_replay::facts::UnreadLog;
 
 /// The rule.
-pub static RULE: Rule = rule!("nvrtc-log-ignored", Preview, None)
+pub static RULE: Rule = rule!("nvrtc-log-ignored", Preview, FaultInjection)
     .summary("The failure to compile a program at run time is looked at, and the compiler's messages are not.")
     .cwe(391)
     .confidence(&[Confidence::Definite])
@@ -20,7 +20,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 
 fn finding(context: &ModuleContext<'_>, call: &UnreadLog) -> Finding {
     let message = format!("where `{}` fails, nobody reads what the compiler says", call.api);
-    let mut finding = RULE.finding(Confidence::Definite, context.place(call.span), Shows::Nothing, message);
+    let claim = Shows::UnreadStatus { fault: Fault::Log };
+    let mut finding = RULE.finding(Confidence::Definite, context.place(call.span), claim, message);
     finding.severity = Severity::Info;
     finding.function = context.function_name(call.function);
     finding.label = "its status says that something is wrong, and not what".to_owned();

@@ -2,12 +2,13 @@
 
 use crate::parts::{assumptions, confidence_for, event_finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::claim::Difference;
 use cudalint_findings::{Confidence, Finding, Label, Shows};
 use cudalint_replay::facts::{Event, EventKind, LaunchArgument, LaunchFact, Pointer, Together};
 use cudalint_replay::quantity::Assumptions;
 
 /// The rule.
-pub static RULE: Rule = rule!("restrict-arguments-alias", Preview, None)
+pub static RULE: Rule = rule!("restrict-arguments-alias", Preview, Output)
     .summary("Two arguments of a launch lead to the same memory, though a parameter is `__restrict__` and one of them is written.")
     .cwe(758)
     .guidelines(&["CUDA-3.5"])
@@ -46,7 +47,9 @@ fn finding(context: &ModuleContext<'_>, event: &Event, launch: &LaunchFact, both
         "`{}` is given `{}` as `{}` and {}as `{}`, but `{}` is `__restrict__`",
         launch.kernel_name, first.text, names[0], again, names[1], names[promised]
     );
-    let mut finding = event_finding(&RULE, context, event, second.span, assumed, Shows::Nothing, message)?;
+    let claim = Shows::Memory { difference: Difference::Promise { parameter: names[promised].clone() } };
+    let mut finding = event_finding(&RULE, context, event, second.span, assumed, claim, message)?;
+    finding.claim.kernel = Some(launch.kernel_name.clone());
     let does = |number: usize| if both.writes[number] { "written" } else { "read" };
     // What is read before it is written has the value that it is meant to have, whatever the compiler makes of it.
     if !both.writes[0] {

@@ -2,11 +2,11 @@
 
 use crate::parts::event_finding;
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
-use cudalint_findings::{Confidence, Finding, Shows};
+use cudalint_findings::{Confidence, Fault, Finding, Shows};
 use cudalint_replay::facts::{Event, EventKind, UnreadFact};
 
 /// The rule.
-pub static RULE: Rule = rule!("result-never-read-back", Preview, None)
+pub static RULE: Rule = rule!("result-never-read-back", Preview, FaultInjection)
     .summary("All that a kernel writes is freed without anything having read it.")
     .cwe(563)
     .confidence(&[Confidence::Likely, Confidence::Possible])
@@ -31,7 +31,9 @@ fn finding(context: &ModuleContext<'_>, event: &Event, fact: &UnreadFact) -> Opt
         ),
     };
     let assumed = vec!["the kernel is launched for its results".to_owned()];
-    let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, Shows::Nothing, message)?;
+    let claim = Shows::UnreadStatus { fault: Fault::Skipped };
+    let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, claim, message)?;
+    finding.claim.kernel = Some(fact.kernel.clone());
     // Whoever takes times may want nothing else.
     if fact.timed {
         finding.confidence = Confidence::Possible;

@@ -2,11 +2,12 @@
 
 use crate::parts::event_finding;
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::claim::Then;
 use cudalint_findings::{Confidence, Finding, Label, Shows};
 use cudalint_replay::facts::{Event, EventKind, TimedFact};
 
 /// The rule.
-pub static RULE: Rule = rule!("timing-without-sync", Preview, None)
+pub static RULE: Rule = rule!("timing-without-sync", Preview, Delay)
     .summary("The time of a kernel is taken by a clock of the host before anything has waited for the kernel.")
     .cwe(1025)
     .confidence(&[Confidence::Likely])
@@ -25,7 +26,9 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 fn finding(context: &ModuleContext<'_>, event: &Event, fact: &TimedFact) -> Option<Finding> {
     let message = format!("the clock is read before anything has waited for the kernel `{}`", fact.kernel);
     let assumed = vec![format!("the time that `{}` takes is meant, and not that of its launch", fact.kernel)];
-    let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, Shows::Nothing, message)?;
+    let claim = Shows::TooEarly { work: context.place_of(fact.launch), then: Then::Clock, memory: None };
+    let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, claim, message)?;
+    finding.claim.kernel = Some(fact.kernel.clone());
     finding.label = "the kernel may not even have begun".to_owned();
     let first = Label { place: context.place_of(fact.first), message: "the clock is read here first".to_owned() };
     let launch =

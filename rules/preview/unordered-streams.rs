@@ -2,11 +2,12 @@
 
 use crate::parts::{allocation_label, assumptions, event_finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::claim::Then;
 use cudalint_findings::{Confidence, Finding, Label, Shows};
 use cudalint_replay::facts::{CrossedFact, CrossedStream, CrossedWork, Event, EventKind, Pointer, Started};
 
 /// The rule.
-pub static RULE: Rule = rule!("unordered-streams", Preview, None)
+pub static RULE: Rule = rule!("unordered-streams", Preview, Delay)
     .summary(
         "Work of two streams uses the same memory, one of them writes it, and nothing orders one behind the other.",
     )
@@ -49,7 +50,9 @@ fn finding(context: &ModuleContext<'_>, event: &Event, fact: &CrossedFact) -> Op
     if first.may_be_done {
         assumed.push(format!("{} has not reached the device when it returns", name(first)));
     }
-    let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, Shows::Nothing, message)?;
+    let claim =
+        Shows::TooEarly { work: context.place_of(first.site), then: Then::Work, memory: Some(argument.text.clone()) };
+    let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, claim, message)?;
     finding.label = "waits for nothing of the other stream".to_owned();
     let place = context.place_of(first.site);
     finding.related.push(Label { place, message: format!("started here, {}", stream(&first.stream)) });

@@ -2,8 +2,9 @@
 
 use crate::parts::{allocation_label, event_finding};
 use cudalint_engine::{ModuleContext, Rule, Sink};
+use cudalint_findings::claim::Then;
 use cudalint_findings::{Finding, Label, Shows};
-use cudalint_replay::facts::{Buffer, EarlyFact, Event, EventKind, Pointer};
+use cudalint_replay::facts::{Buffer, Early, EarlyFact, Event, EventKind, Pointer, Started};
 
 /// A buffer that is touched or given back too early.
 pub struct TooEarly<'f> {
@@ -42,7 +43,17 @@ pub fn finding(
     started: &str,
 ) -> Option<Finding> {
     let TooEarly { event, fact, buffer } = early;
-    let mut finding = event_finding(rule, context, event, event.site.span, vec![assumed], Shows::Nothing, message)?;
+    let then = match fact.early {
+        Early::Read => Then::Read,
+        Early::Write => Then::Write,
+        Early::Free => Then::Free,
+    };
+    let claim =
+        Shows::TooEarly { work: context.place_of(fact.started), then, memory: Some(fact.argument.text.clone()) };
+    let mut finding = event_finding(rule, context, event, event.site.span, vec![assumed], claim, message)?;
+    if let Started::Kernel { name, .. } = &fact.what {
+        finding.claim.kernel = Some(name.clone());
+    }
     finding.label = "too early".to_owned();
     finding.related.push(Label { place: context.place_of(fact.started), message: started.to_owned() });
     finding.related.push(allocation_label(context, buffer));

@@ -3,6 +3,7 @@
 use crate::parts::assumptions;
 use crate::runs::parts::{MAX_PLACES, add_place, does, element, label, named, run_finding, thread};
 use cudalint_engine::{ModuleContext, Rule};
+use cudalint_findings::claim::Cost;
 use cudalint_findings::{Finding, Shows};
 use cudalint_replay::runs::report::{Access, Site};
 use cudalint_replay::runs::{Basis, Doubled, Figures, KernelRun, Requests};
@@ -67,6 +68,7 @@ pub fn finding(
     rule: &'static Rule,
     context: &ModuleContext<'_>,
     (run, requests, others): (&KernelRun, &Requests, Vec<Site>),
+    of: Cost,
     figures: &str,
 ) -> Option<Finding> {
     let [first, second] = &requests.lanes;
@@ -79,7 +81,7 @@ pub fn finding(
         lane(run, second, requests),
     );
     let assumed = assumptions([&run.assumptions]);
-    let mut finding = run_finding(rule, context, (run, assumed), first.site, Shows::Nothing, message)?;
+    let mut finding = run_finding(rule, context, (run, assumed), first.site, Shows::Cost { of }, message)?;
     for call in first.calls.iter().take(MAX_PLACES) {
         add_place(&mut finding, label(context, *call, "called from here"));
     }

@@ -23,7 +23,10 @@ const MEMORY: [&str; 8] = [
     "cudaFreeAsync_ptsz",
 ];
 /// What else the probe wraps (`probe/cudalint_probe.cpp`).
-const PROBED: [&str; 11] = [
+const PROBED: [&str; 14] = [
+    "cudaMallocHost",
+    "cudaHostAlloc",
+    "cudaFreeHost",
     "__cudaPushCallConfiguration",
     "__cudaRegisterFunction",
     "__cudaGetKernel",

@@ -7,7 +7,7 @@ mod fault_support;
 mod lab_support;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cudalint_findings::claim::{Call, Difference, User};
+use cudalint_findings::claim::{Call, Difference, Then, User};
 use cudalint_findings::model::{FindingEntry, Method, Range, Site, Verdict};
 use cudalint_findings::{Fault, Shows};
 use cudalint_verify::experiment::{self, Judgement};
@@ -238,6 +238,86 @@ fn launches_that_read_behind_what_is_no_address() {
     assert_eq!(judgement.verdict, Verdict::Unviable, "{}", judgement.reason);
 }
 
+#[test]
+fn launches_whose_results_nobody_reads() {
+    let Some(bench) = Bench::new() else { return };
+    let verdict = |name, rest: &str| {
+        let code = format!(
+            "{HEAD}__global__ void negate(float *values, int n) {{ if (threadIdx.x < n) values[threadIdx.x] *= -1; }}\n\
+             int main() {{ float *p, host[32] = {{1}};\n cudaMalloc(&p, 128); cudaMemcpy(p, host, 128, cudaMemcpyHostToDevice);\n \
+             ⟦negate<<<1, 32>>>(p, 32)⟧;\n {rest} cudaFree(p);\n}}"
+        );
+        bench.verdict(name, Fault::Skipped, &code)
+    };
+    assert_eq!(verdict("never-read", ""), Verdict::Confirmed);
+    assert_eq!(verdict("copied", "cudaMemcpy(host, p, 128, cudaMemcpyDeviceToHost);\n"), Verdict::NotObserved);
+    let rows = "cudaMemcpy2D(host, 128, p, 128, 128, 1, cudaMemcpyDeviceToHost);\n";
+    assert_eq!(verdict("copied-in-rows", rows), Verdict::NotObserved);
+}
+
+#[test]
+fn kernels_with_and_without_their_promise() {
+    let Some(bench) = Bench::new() else { return };
+    let code = format!(
+        "{HEAD}__global__ void negate(float *__restrict__ values, int n) {{ if (threadIdx.x < n) values[threadIdx.x] *= -1; }}\n\
+         int main() {{ float *p;\n cudaMalloc(&p, 128);\n negate<<<1, 32>>>(⟦p⟧, 32);\n cudaFree(p);\n}}"
+    );
+    let judgement = bench.judge("promise", &code, |finding| {
+        finding.verification.method = Method::Output;
+        let difference = Difference::Promise { parameter: "values".to_owned() };
+        finding.claim = Shows::Memory { difference }.into();
+    });
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    assert!(judgement.reason.contains("leaves the same"), "{}", judgement.reason);
+}
+
+/// The work, which is between `⟨` and `⟩`, waits in its stream.
+#[test]
+fn what_comes_before_the_end_of_work() {
+    let Some(bench) = Bench::new() else { return };
+    let kernel = "__global__ void negate(float *values, int n) { if (threadIdx.x < n) values[threadIdx.x] *= -1; }\n\
+                  int main() { float *p, *q; cudaStream_t one, two;\n cudaStreamCreate(&one); cudaStreamCreate(&two);\n \
+                  cudaMalloc(&p, 128); cudaMallocHost(&q, 128);\n";
+    let judge = |name: &str, then: Then, memory: &str, code: &str| {
+        let code = format!("{HEAD}#include <chrono>\n{kernel}{code}\n}}");
+        let work = marked(&code.replace(['⟦', '⟧'], "").replace('⟨', "⟦").replace('⟩', "⟧")).1;
+        let judgement = bench.judge(name, &code.replace(['⟨', '⟩'], ""), |finding| {
+            finding.verification.method = Method::Delay;
+            let work = Site { path: finding.path.clone(), range: work };
+            finding.claim = Shows::TooEarly { work, then, memory: Some(memory.to_owned()) }.into();
+        });
+        eprintln!("{name}: {}", judgement.reason);
+        judgement.verdict
+    };
+    let fetch = "⟨cudaMemcpyAsync(q, p, 128, cudaMemcpyDeviceToHost, one)⟩;\n ";
+    let set = "cudaMemset(p, 3, 128);\n ";
+    let read = "float got = ⟦q[1]⟧;\n return got > 5;";
+    assert_eq!(judge("read", Then::Read, "q", &format!("{set}{fetch}{read}")), Verdict::Confirmed);
+    let waits = "cudaStreamSynchronize(one);\n ";
+    assert_eq!(judge("read-behind", Then::Read, "q", &format!("{set}{fetch}{waits}{read}")), Verdict::NotObserved);
+    let other = "cudaStreamSynchronize(two);\n ";
+    assert_eq!(judge("other-stream", Then::Read, "q", &format!("{set}{fetch}{other}{read}")), Verdict::Confirmed);
+    let send = "⟨cudaMemcpyAsync(p, q, 128, cudaMemcpyHostToDevice, one)⟩;\n ";
+    let write = "⟦q[1] = 7⟧;\n cudaDeviceSynchronize();";
+    assert_eq!(judge("write", Then::Write, "q", &format!("{send}{write}")), Verdict::Confirmed);
+    assert_eq!(judge("write-behind", Then::Write, "q", &format!("{send}{waits}{write}")), Verdict::NotObserved);
+    let first = "⟨negate<<<1, 32, 0, one>>>(p, 32)⟩;\n ";
+    let second = "⟦cudaMemsetAsync(p, 5, 64, two)⟧;\n cudaDeviceSynchronize();";
+    assert_eq!(judge("streams", Then::Work, "p", &format!("{set}{first}{second}")), Verdict::Confirmed);
+    assert_eq!(judge("streams-behind", Then::Work, "p", &format!("{set}{first}{waits}{second}")), Verdict::NotObserved);
+    let fetched = "float host[32]; ⟦cudaMemcpy(host, p, 128, cudaMemcpyDeviceToHost)⟧;\n return host[0] > 5;";
+    assert_eq!(judge("default", Then::Work, "p", &format!("{set}{first}{fetched}")), Verdict::NotObserved);
+    let pooled = "float *r; cudaMallocAsync(&r, 128, one);\n cudaMemsetAsync(r, 1, 128, one);\n \
+                  ⟨negate<<<1, 32, 0, one>>>(r, 32)⟩;\n ";
+    let free = "⟦cudaFreeAsync(r, two)⟧;\n cudaDeviceSynchronize();";
+    assert_eq!(judge("free", Then::Free, "r", &format!("{pooled}{free}")), Verdict::Confirmed);
+    let free = "⟦cudaFreeAsync(r, one)⟧;\n cudaDeviceSynchronize();";
+    assert_eq!(judge("free-in-order", Then::Free, "r", &format!("{pooled}{free}")), Verdict::NotObserved);
+    let clock = "⟦std::chrono::steady_clock::now()⟧;\n cudaDeviceSynchronize();";
+    assert_eq!(judge("clock", Then::Clock, "", &format!("{first}{clock}")), Verdict::Confirmed);
+    assert_eq!(judge("clock-behind", Then::Clock, "", &format!("{first}{waits}{clock}")), Verdict::NotObserved);
+}
+
 /// NVRTC compiles without a GPU; where the toolkit has it under the name of its version alone, it is found all the same.
 #[test]
 fn names_that_the_runtime_compiler_refuses() {
@@ -266,4 +346,10 @@ fn names_that_the_runtime_compiler_refuses() {
         ("nvrtcCompileProgram(program, 0, nullptr)", "⟦nvrtcAddNameExpression(program, \"f<float>\")⟧");
     assert_eq!(judge("name-late", &program(compiles, adds)), Verdict::Confirmed);
     assert_eq!(judge("name-in-time", &program(adds, compiles)), Verdict::Refuted);
+    let log = |name, rest: &str| {
+        let fails = format!("if (⟦{compiles}⟧ != NVRTC_SUCCESS) {{ {rest} return 1; }}");
+        bench.verdict(name, Fault::Log, &program(&fails, "(void)0"))
+    };
+    assert_eq!(log("unread-log", ""), Verdict::Confirmed);
+    assert_eq!(log("read-log", "char words[999]; nvrtcGetProgramLog(program, words);"), Verdict::NotObserved);
 }

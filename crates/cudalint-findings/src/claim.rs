@@ -80,6 +80,20 @@ pub enum Shows<S> {
         /// In what it differs.
         difference: Difference<S>,
     },
+    /// Something is done before work that was started is done, and nothing makes it wait.
+    TooEarly {
+        /// Where the work is started: a launch, a copy, a set.
+        work: S,
+        /// What is done, at the finding's place.
+        then: Then,
+        /// The memory that both use, as it is written at the finding's place; null where it is about none.
+        memory: Option<String>,
+    },
+    /// The code at the place costs more than it need.
+    Cost {
+        /// What there is too much of.
+        of: Cost,
+    },
     /// A status that nobody reads, or that the code which should read it loses.
     UnreadStatus {
         /// What is made to fail to show it.
@@ -105,6 +119,8 @@ pub struct Call<S> {
     pub argument: Option<String>,
     /// Where it stands; null where it is the finding's own place.
     pub site: Option<S>,
+    /// The status that it returns, where that mostly says something of the machine; null where any failure of its own will do.
+    pub status: Option<i64>,
 }
 
 /// What a launch asks for.
@@ -262,11 +278,44 @@ pub enum Difference<S> {
         /// The variable.
         name: String,
     },
+    /// A kernel leaves other memory where the compiler does not believe that a parameter's memory is reached through it alone.
+    Promise {
+        /// The parameter.
+        parameter: String,
+    },
     /// The host reads its own array, which has a newer copy on the device.
     Stale {
         /// The array.
         name: String,
     },
+}
+
+/// What is done before work that was started is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Then {
+    /// The host reads memory that the work writes.
+    Read,
+    /// The host writes memory that the work uses.
+    Write,
+    /// The memory is freed in the order of another stream.
+    Free,
+    /// Work of another stream is started that uses the memory.
+    Work,
+    /// The host reads a clock, to know how long the work takes.
+    Clock,
+}
+
+/// What costs more than it need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cost {
+    /// Sectors of global memory: at least four times as many as would do.
+    Sectors,
+    /// Passes over shared memory: at least twice as many as would do.
+    Passes,
+    /// Instructions in double precision.
+    Double,
 }
 
 /// What is made to fail to show that nobody looks.
@@ -279,6 +328,10 @@ pub enum Fault {
     Launch,
     /// The kernel launched at the place, while it runs.
     Asynchronous,
+    /// The compilation at the place: nobody asks for the compiler's words.
+    Log,
+    /// Nothing: the launch at the place is not made, and the program does the same.
+    Skipped,
     /// Nothing: the checker at the place, built otherwise, drops the calls that it is given.
     DroppedCall,
     /// A call that the checker at the place is given, which it makes again.
@@ -340,6 +393,9 @@ impl<S> Claim<S> {
         if let Shows::Memory { difference: Difference::SameAddress { used, .. } } = &self.shows {
             all.push(used);
         }
+        if let Shows::TooEarly { work, .. } = &self.shows {
+            all.push(work);
+        }
         all.extend(&self.sites);
         all
     }
@@ -384,6 +440,10 @@ impl<S> Shows<S> {
             Self::Leak { name } => Shows::Leak { name: name.clone() },
             Self::Barrier => Shows::Barrier,
             Self::Memory { difference } => Shows::Memory { difference: difference.map(place) },
+            Self::TooEarly { work, then, memory } => {
+                Shows::TooEarly { work: place(work), then: *then, memory: memory.clone() }
+            }
+            Self::Cost { of } => Shows::Cost { of: *of },
             Self::UnreadStatus { fault } => Shows::UnreadStatus { fault: *fault },
             Self::Exception { classes, words } => Shows::Exception { classes: classes.clone(), words: words.clone() },
         }
@@ -405,6 +465,7 @@ impl<S> Difference<S> {
             Self::SameAddress { names, used } => Difference::SameAddress { names: names.clone(), used: place(used) },
             Self::Argument { parameter } => Difference::Argument { parameter: parameter.clone() },
             Self::Captured { name } => Difference::Captured { name: name.clone() },
+            Self::Promise { parameter } => Difference::Promise { parameter: parameter.clone() },
             Self::Stale { name } => Difference::Stale { name: name.clone() },
         }
     }
@@ -413,11 +474,16 @@ impl<S> Difference<S> {
 impl<S> Call<S> {
     /// A call at the finding's own place.
     pub fn of(function: impl Into<String>) -> Self {
-        Self { function: function.into(), argument: None, site: None }
+        Self { function: function.into(), argument: None, site: None, status: None }
     }
 
     fn map<T>(&self, place: &dyn Fn(&S) -> T) -> Call<T> {
-        Call { function: self.function.clone(), argument: self.argument.clone(), site: self.site.as_ref().map(place) }
+        Call {
+            function: self.function.clone(),
+            argument: self.argument.clone(),
+            site: self.site.as_ref().map(place),
+            status: self.status,
+        }
     }
 }
 

@@ -63,6 +63,9 @@ spelled! {
         Output = "output",
         Watchpoint = "watchpoint",
         FaultInjection = "fault-injection",
+        Delay = "delay",
+        Compile = "compile",
+        Counters = "counters",
         None = "none",
     }
 }

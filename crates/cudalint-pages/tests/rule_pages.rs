@@ -45,7 +45,8 @@ fn problems(rule: &'static Rule) -> Vec<String> {
 fn suits(method: Method, shows: &Shows<Place>) -> bool {
     use AccessFault::{Misaligned, NegativeIndex, OutOfBounds, ReadOnly, Unwritten};
     let by = match shows {
-        Shows::Nothing | Shows::CompileError => &[Method::None][..],
+        Shows::Nothing => &[Method::None][..],
+        Shows::CompileError => &[Method::None, Method::Compile],
         Shows::FailedCall { .. } | Shows::RefusedLaunch { .. } => &[Method::ApiError],
         Shows::Access { fault, .. } => match fault {
             OutOfBounds => &[Method::Memcheck, Method::Watchpoint][..],
@@ -59,6 +60,8 @@ fn suits(method: Method, shows: &Shows<Place>) -> bool {
         Shows::Leak { .. } => &[Method::Leakcheck],
         Shows::Barrier => &[Method::Synccheck, Method::Watchpoint, Method::None],
         Shows::Memory { .. } => &[Method::Output],
+        Shows::TooEarly { .. } => &[Method::Delay],
+        Shows::Cost { .. } => &[Method::Counters],
         Shows::UnreadStatus { .. } => &[Method::FaultInjection],
         Shows::Exception { classes, .. } if classes.is_empty() => &[],
         Shows::Exception { .. } => &[Method::Exception],

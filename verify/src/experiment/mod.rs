@@ -1,6 +1,9 @@
 //! Experiments: one a method. Each takes a finding, a program that would show it and a bench, and gives a judgement.
 
 pub mod clean;
+pub mod compile;
+pub mod counters;
+pub mod delay;
 pub mod driver;
 pub mod exception;
 pub mod fault;
@@ -30,6 +33,9 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
         Method::Output => output::perform(finding, program, bench),
         Method::Watchpoint => watchpoint::perform(finding, program, bench),
         Method::FaultInjection => fault::perform(finding, program, bench),
+        Method::Compile => compile::perform(finding, program, bench),
+        Method::Counters => counters::perform(finding, program, bench),
+        Method::Delay => delay::perform(finding, program, bench),
         Method::None => Judgement::without_run(Verdict::Unsupported, "no run can show findings of this rule"),
     }
 }

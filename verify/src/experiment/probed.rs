@@ -180,3 +180,26 @@ pub(super) fn not_reached(spot: &Spot, seen: &Seen) -> Judgement {
     let reason = format!("the program does not come to {}; it ended with {}{last}", spot.shown(), ending(&seen.run));
     Judgement::of_run(Verdict::Unviable, reason, BACK_END, &seen.run, Vec::new())
 }
+
+/// What was found in a run with the probe, and its log.
+pub fn judge(
+    probed: &Probed<'_, '_>,
+    label: &str,
+    seen: &Seen,
+    verdict: Verdict,
+    reason: String,
+    records: Vec<EvidenceRecord>,
+) -> Judgement {
+    let mut judgement = Judgement::of_run(verdict, reason, BACK_END, &seen.run, records);
+    judgement.evidence.log = Some(probed.log(label));
+    judgement
+}
+
+/// The judgement of a program that is not seen to launch at a place.
+pub fn no_launch(spot: &Spot, seen: &Seen, bench: &Bench<'_>) -> Judgement {
+    if bench.lab.machine.addr2line.is_none() && seen.trace.launches().next().is_some() {
+        let reason = "there is no `addr2line` to tell where launches stand";
+        return Judgement::of_run(Verdict::Unsupported, reason, BACK_END, &seen.run, Vec::new());
+    }
+    not_reached(spot, seen)
+}

@@ -30,6 +30,8 @@ pub struct Lab {
     pub(super) builders: Slots,
     pub(super) devices: Slots,
     pub(super) ports: Ports,
+    /// Held by who reads a GPU's counters: those are one profiler's at a time.
+    pub(crate) counters: Mutex<()>,
     pub(super) shelf: Shelf,
     pub(super) memory: Memory,
     /// Seconds that commands took when nothing watched them.
@@ -55,6 +57,7 @@ impl Lab {
             network: OnceLock::new(),
             beside_device: OnceLock::new(),
             ports: Ports::default(),
+            counters: Mutex::default(),
             shelf: Shelf::default(),
             memory: Memory::default(),
             baselines: Mutex::default(),

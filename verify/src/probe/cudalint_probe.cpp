@@ -3,7 +3,7 @@
 // The environment says what to do:
 //   CUDALINT_PROBE_LOG      file of the log; without it nothing is written and nothing changes
 //   CUDALINT_PROBE_EACH     1: a log of its own for each program and library, with process and number behind the name
-//   CUDALINT_PROBE_MODE     trace, status, launch, asynchronous, memory, cover, pair
+//   CUDALINT_PROBE_MODE     trace, status, launch, asynchronous, memory, cover, pair, skip, delay
 //   CUDALINT_PROBE_SITES    call:<number>=<status> and launch:<offset, hexadecimal>=<status>, with commas
 //   CUDALINT_PROBE_TURN     which turn of a site, from 1, counted over all of them; 0 or nothing: every one
 //   CUDALINT_PROBE_SILENT   1: the failure does not stay in the last error
@@ -50,6 +50,9 @@ thread_local int pending = 0;  // a failure that was handed back and stays in th
 thread_local int number = -1;
 thread_local const void *pushed_at = nullptr;
 thread_local char details[1024];
+thread_local const char *work_function = nullptr; // the work that has been started last, which no line has told yet
+thread_local unsigned long work_number = 0;
+thread_local unsigned long long brought = 0; // hash of what a copy has brought, and not 0 then
 thread_local void *inside[32]; // the calls that led to the launch that is being made
 thread_local int inside_count = 0;
 int (*pair_reader)(unsigned long long *) = nullptr;
@@ -95,6 +98,7 @@ const char *setting(const char *name) {
 }
 
 void end_log() {
+    end_delay();
     if (lines > MOST_LINES) {
         char text[32];
         snprintf(text, sizeof text, "%016llx", digest);
@@ -141,6 +145,8 @@ __attribute__((constructor)) void begin() {
                 : same(mode, "memory")       ? Mode::Memory
                 : same(mode, "cover")        ? Mode::Cover
                 : same(mode, "pair")         ? Mode::Pair
+                : same(mode, "skip")         ? Mode::Skip
+                : same(mode, "delay")        ? Mode::Delay
                                              : Mode::Trace;
     for (const char *at = setting("CUDALINT_PROBE_SITES"); *at && site_count < 64;) {
         bool is_launch = strncmp(at, "launch:", 7) == 0;
@@ -156,6 +162,12 @@ __attribute__((constructor)) void begin() {
     plan.checked = same(setting("CUDALINT_PROBE_CHECKED"), "1");
     plan.blind = setting("CUDALINT_PROBE_BLIND");
     plan.threads = strtoul(setting("CUDALINT_PROBE_THREADS"), nullptr, 10);
+    plan.delayed = strtoul(setting("CUDALINT_PROBE_DELAYED"), nullptr, 10);
+    plan.place_kind = *setting("CUDALINT_PROBE_PLACE");
+    if (const char *number = strchr(setting("CUDALINT_PROBE_PLACE"), ':')) plan.place = strtoul(number + 1, nullptr, 10);
+    plan.reads = same(setting("CUDALINT_PROBE_READS"), "1");
+    plan.waits = same(setting("CUDALINT_PROBE_WAITS"), "1");
+    snprintf(plan.memory, sizeof plan.memory, "%s.memory", path);
     void *warm[2];
     backtrace(warm, 2); // loads what it needs now, so that the handler does not have to
     struct sigaction action = {};
@@ -341,6 +353,13 @@ int thread_number() {
 
 void set_details(const char *json) { snprintf(details, sizeof details, "%s", json); }
 
+void set_brought(unsigned long long hash) { brought = hash | 1; }
+
+void set_work(const char *function, unsigned long number) {
+    work_function = function;
+    work_number = number;
+}
+
 namespace {
 
 // Every launch comes through here.
@@ -351,7 +370,10 @@ int launched(Launch launch) {
     const char *kernel = kernel_name(launch.kernel);
     const Aim *here = at ? site_at(true, at) : nullptr;
     int count = inside_count = backtrace(inside, 32);
-    int status = here && plan.mode == Mode::Cover ? launch_and_compare(launch, kernel, at)
+    unsigned long work = 0;
+    int status = here && plan.mode == Mode::Skip  ? 0
+                 : here && plan.mode == Mode::Cover ? launch_and_compare(launch, kernel, at)
+                 : plan.mode == Mode::Delay       ? launch_in_order(launch, &work)
                                                   : launch.go(launch, launch.grid, launch.block);
     inside_count = 0;
     int refused = 0;
@@ -371,8 +393,9 @@ int launched(Launch launch) {
         line.numbers("block", block, 3);
         line.number("shared", static_cast<long long>(launch.shared));
         line.number("real", status);
-        line.number("handed", refused ? refused : here && plan.mode == Mode::Asynchronous ? here->code : status);
+        line.number("handed", refused ? refused : here && (plan.mode == Mode::Asynchronous || plan.mode == Mode::Skip) ? here->code : status);
         if (at) line.number("at", static_cast<long long>(at));
+        if (work) line.number("work", static_cast<long long>(work));
         line.frames(inside, count);
         line.write();
     }
@@ -401,6 +424,11 @@ using namespace cudalint_probe;
 
 extern "C" int cudalint_probe_call(int status, const char *function, const char *file, int at_line, int id, int kind) {
     if (plan.mode == Mode::None) return status;
+    unsigned long look = 0;
+    if (plan.mode == Mode::Delay) {
+        settle_delay();
+        if (kind != 1) look = look_of_delay();
+    }
     int handed = status;
     bool blind = *plan.blind && ends_with(file, plan.blind);
     unsigned long long number = number_of(file, at_line, id);
@@ -430,9 +458,14 @@ extern "C" int cudalint_probe_call(int status, const char *function, const char 
         line.number("real", status);
         line.number("handed", handed);
         if (details[0]) line.raw("memory", details);
+        if (brought) line.number("brought", static_cast<long long>(brought >> 1));
+        if (look) line.number("look", static_cast<long long>(look));
+        if (work_function && same(work_function, function)) line.number("work", static_cast<long long>(work_number));
         line.write();
     }
     details[0] = 0;
+    work_function = nullptr;
+    brought = 0;
     if (here && plan.checked && handed != 0) stop(function, file, at_line, 0, handed);
     return handed;
 }
@@ -485,7 +518,7 @@ extern "C" cudaError_t __wrap___cudaGetKernel(void **handle, const void *functio
                                                                            launch.arguments, launch.shared,            \
                                                                            launch.stream);                             \
                                                   },                                                                   \
-                                                  arguments, nullptr}));                                               \
+                                                  arguments, nullptr, #name}));                                        \
     }
 CUDALINT_PROBE_LAUNCH(__cudaLaunchKernel)
 CUDALINT_PROBE_LAUNCH(__cudaLaunchKernel_ptsz)
@@ -505,7 +538,7 @@ CUDALINT_PROBE_LAUNCH(cudaLaunchCooperativeKernel_ptsz)
                           changed.blockDim = block;                                                                    \
                           return __real_##name(&changed, launch.kernel, launch.arguments);                             \
                       },                                                                                               \
-                      arguments, config}));                                                                            \
+                      arguments, config, #name}));                                                                     \
     }
 CUDALINT_PROBE_LAUNCH_EX(cudaLaunchKernelExC)
 CUDALINT_PROBE_LAUNCH_EX(cudaLaunchKernelExC_ptsz)

@@ -8,18 +8,25 @@
 #undef cudaDeviceSynchronize
 #undef cudaFree
 #undef cudaFreeAsync
+#undef cudaFreeHost
 #undef cudaGetLastError
+#undef cudaHostAlloc
 #undef cudaLaunchCooperativeKernel
+#undef cudaLaunchHostFunc
 #undef cudaLaunchKernel
 #undef cudaLaunchKernelExC
 #undef cudaMalloc
 #undef cudaMallocAsync
+#undef cudaMallocHost
 #undef cudaMallocManaged
 #undef cudaMallocPitch
 #undef cudaMemcpy
 #undef cudaMemcpyAsync
 #undef cudaMemset
 #undef cudaMemsetAsync
+#undef cudaPointerGetAttributes
+#undef cudaStreamIsCapturing
+#undef cudaStreamSynchronize
 
 namespace cudalint_probe {
 
@@ -32,7 +39,9 @@ enum class Mode {
     Asynchronous, // calls that wait after the launch at the site report that the kernel failed
     Memory,       // what memsets and copies write is read back
     Cover,        // the launch at the site is compared with one of more threads
-    Pair          // addresses that a kernel noted are read back after each launch
+    Pair,         // addresses that a kernel noted are read back after each launch
+    Skip,         // the launch at the site is not made, and what copies bring to the host is hashed
+    Delay         // one piece of work waits in its stream, and what comes before its end is looked at
 };
 
 // A place where a run does something.
@@ -49,6 +58,11 @@ struct Plan {
     bool checked = false;      // the program stops where a site fails
     const char *blind = "";    // calls of this file see real statuses alone: the harness
     unsigned long threads = 0; // threads that a covering launch needs at least
+    unsigned long delayed = 0; // see cudalint_probe_delay.h
+    char place_kind = 0;       // w, t, l
+    unsigned long place = 0;
+    bool reads = false, waits = false;
+    char memory[4096] = "";    // the file that memory is written to
 };
 extern Plan plan;
 
@@ -79,6 +93,16 @@ int thread_number();
 
 // JSON that the next call's line carries as `memory`; null after it was taken.
 void set_details(const char *json);
+// The hash of what the next call's line has brought to the host.
+void set_brought(unsigned long long hash);
+// The number of the work that the call is, which its line carries as `work`.
+void set_work(const char *function, unsigned long number);
+
+// Of the half that delays work: before the program does something more, at its end, and at a call of what is no status, whose
+// number is given.
+void settle_delay();
+void end_delay();
+unsigned long look_of_delay();
 
 // The launch at a site: what it may be asked to do again. `go` launches with another grid.
 struct Launch {
@@ -89,8 +113,11 @@ struct Launch {
     int (*go)(const Launch &launch, dim3 grid, dim3 block);
     void **arguments;
     const void *more; // what `go` needs beside
+    const char *entry; // the function of the runtime
 };
 // Launches as it stands, and compares with a launch of more threads; gives the status of the first.
 int launch_and_compare(const Launch &launch, const char *kernel, unsigned long long at);
+// Launches, and delays it or looks at what it comes before, where that is asked; `number` is that of the work.
+int launch_in_order(const Launch &launch, unsigned long *number);
 
 } // namespace cudalint_probe

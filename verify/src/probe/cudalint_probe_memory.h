@@ -4,6 +4,7 @@
 #include "cudalint_probe_internal.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,7 +34,10 @@ thread_local int element_floating = 0;
 
 const size_t MOST_COMPARED = size_t(256) << 20;
 
-bool looks() { return plan.mode == Mode::Memory || plan.mode == Mode::Cover; }
+bool looks() { return plan.mode == Mode::Memory || plan.mode == Mode::Cover || plan.mode == Mode::Delay; }
+
+// Nothing may wait for work that is delayed.
+bool may_fill();
 
 // Fresh memory holds what the program cannot know. Words of 1 are told from what a memset writes, and harm no program that
 // uses them as an index.
@@ -52,7 +56,7 @@ void allocated(int status, void *base, size_t bytes, bool fresh) {
     pthread_mutex_lock(&lock);
     if (allocation_count < 4096) allocations[allocation_count++] = {static_cast<char *>(base), bytes};
     pthread_mutex_unlock(&lock);
-    if (fresh) fill(static_cast<char *>(base), bytes);
+    if (fresh && may_fill()) fill(static_cast<char *>(base), bytes);
 }
 
 void freed(void *base) {
@@ -152,6 +156,22 @@ void after(Watched &watched, const char *does, const void *source, int value, bo
     set_details(json);
     element_bytes = 0;
     element_floating = 0;
+}
+
+// Of memory of the host that a copy has filled: what it holds. Others are waited for, which changes no order of them.
+void bring(const void *to, size_t bytes, cudaStream_t stream) {
+    cudaPointerAttributes attributes = {};
+    if (plan.mode != Mode::Skip || cudaPointerGetAttributes(&attributes, to) != cudaSuccess ||
+        attributes.type == cudaMemoryTypeDevice || cudaStreamSynchronize(stream) != cudaSuccess)
+        return;
+    unsigned long long hash = 0xcbf29ce484222325ULL;
+    const unsigned char *at = static_cast<const unsigned char *>(to);
+    for (size_t i = 0; i < bytes; ++i) hash = (hash ^ at[i]) * 0x100000001b3ULL;
+    set_brought(hash);
+}
+
+cudaStream_t stream_of(const char *entry, cudaStream_t stream) {
+    return !stream && (ends_with(entry, "_ptsz") || ends_with(entry, "_ptds")) ? cudaStreamPerThread : stream;
 }
 
 struct Snapshot {
@@ -272,6 +292,22 @@ int launch_and_compare(const Launch &launch, const char *kernel, unsigned long l
 
 } // namespace cudalint_probe
 
+#include "cudalint_probe_delay.h"
+
+namespace cudalint_probe {
+namespace {
+bool may_fill() { return !delaying; }
+} // namespace
+
+int launch_in_order(const Launch &launch, unsigned long *number) {
+    Working work = work_begins("", launch.entry, launch.stream, nullptr, 0);
+    int status = launch.go(launch, launch.grid, launch.block);
+    work_ends(work);
+    *number = work.number;
+    return status;
+}
+} // namespace cudalint_probe
+
 extern "C" void cudalint_probe_element(unsigned bytes, int floating) {
     element_bytes = bytes;
     element_floating = floating;
@@ -296,37 +332,68 @@ CUDALINT_PROBE_ALLOCATES(cudaMallocAsync_ptsz, false, size, (void **pointer, siz
                          (pointer, size, stream))
 
 extern "C" cudaError_t __wrap_cudaFree(void *pointer) {
+    settle_delay();
     freed(pointer);
     return __real_cudaFree(pointer);
 }
-#define CUDALINT_PROBE_FREES(name)                                                                                     \
+#define CUDALINT_PROBE_FREES(name, function)                                                                           \
     extern "C" cudaError_t __real_##name(void *, cudaStream_t) __attribute__((weak));                                  \
     extern "C" cudaError_t __wrap_##name(void *pointer, cudaStream_t stream) {                                         \
+        Working work = work_begins(function, #name, stream, nullptr, 0);                                               \
+        Allocation allocation = {nullptr, 0};                                                                          \
+        if (work.place && !around(pointer, &allocation)) trouble = "the size of what is freed is not known";           \
         freed(pointer);                                                                                                \
-        return __real_##name(pointer, stream);                                                                         \
+        cudaError_t status = __real_##name(pointer, stream);                                                           \
+        if (work.place && allocation.bytes) own_again(pointer, allocation.bytes, work);                                \
+        work_ends(work);                                                                                               \
+        return status;                                                                                                 \
     }
-CUDALINT_PROBE_FREES(cudaFreeAsync)
-CUDALINT_PROBE_FREES(cudaFreeAsync_ptsz)
+CUDALINT_PROBE_FREES(cudaFreeAsync, "cudaFreeAsync")
+CUDALINT_PROBE_FREES(cudaFreeAsync_ptsz, "cudaFreeAsync")
 
-// Setting and copying. The looks before and after wait for the device, also around what would not wait by itself.
-#define CUDALINT_PROBE_WRITES(name, does, destination, count, source, value, sets, parameters, arguments)              \
+// Locked memory of the host, which matters where work is delayed alone.
+#define CUDALINT_PROBE_LOCKS(name, parameters, arguments)                                                              \
     extern "C" cudaError_t __real_##name parameters __attribute__((weak));                                             \
     extern "C" cudaError_t __wrap_##name parameters {                                                                  \
+        cudaError_t status = __real_##name arguments;                                                                  \
+        if (plan.mode == Mode::Delay && status == cudaSuccess) {                                                       \
+            allocated(status, *pointer, size, false);                                                                  \
+            char *bytes = static_cast<char *>(*pointer);                                                               \
+            for (size_t i = 0; i < size; ++i) bytes[i] = i % 4 == 0;                                                   \
+        }                                                                                                              \
+        return status;                                                                                                 \
+    }
+CUDALINT_PROBE_LOCKS(cudaMallocHost, (void **pointer, size_t size), (pointer, size))
+CUDALINT_PROBE_LOCKS(cudaHostAlloc, (void **pointer, size_t size, unsigned flags), (pointer, size, flags))
+extern "C" cudaError_t __real_cudaFreeHost(void *) __attribute__((weak));
+extern "C" cudaError_t __wrap_cudaFreeHost(void *pointer) {
+    settle_delay();
+    freed(pointer);
+    return __real_cudaFreeHost(pointer);
+}
+
+// Setting and copying. The looks before and after wait for the device, also around what would not wait by itself.
+#define CUDALINT_PROBE_WRITES(name, function, in, does, destination, count, source, value, sets, parameters, arguments) \
+    extern "C" cudaError_t __real_##name parameters __attribute__((weak));                                             \
+    extern "C" cudaError_t __wrap_##name parameters {                                                                  \
+        Working work = work_begins(function, #name, in, destination, count);                                           \
         Watched watched = before(destination, count);                                                                  \
         cudaError_t status = __real_##name arguments;                                                                  \
+        work_ends(work);                                                                                               \
+        bring(destination, count, stream_of(#name, in));                                                               \
         after(watched, does, source, value, sets);                                                                     \
         return status;                                                                                                 \
     }
 #define CUDALINT_PROBE_SETS(name)                                                                                      \
-    CUDALINT_PROBE_WRITES(name, "set", to, bytes, nullptr, byte, true, (void *to, int byte, size_t bytes), (to, byte, bytes))
+    CUDALINT_PROBE_WRITES(name, "cudaMemset", nullptr, "set", to, bytes, nullptr, byte, true, (void *to, int byte, size_t bytes), (to, byte, bytes))
 #define CUDALINT_PROBE_SETS_LATER(name)                                                                                \
-    CUDALINT_PROBE_WRITES(name, "set", to, bytes, nullptr, byte, true,                                                 \
+    CUDALINT_PROBE_WRITES(name, "cudaMemsetAsync", stream, "set", to, bytes, nullptr, byte, true,                                                 \
                           (void *to, int byte, size_t bytes, cudaStream_t stream), (to, byte, bytes, stream))
 #define CUDALINT_PROBE_COPIES(name)                                                                                    \
-    CUDALINT_PROBE_WRITES(name, "copy", to, bytes, from, 0, false,                                                     \
+    CUDALINT_PROBE_WRITES(name, "cudaMemcpy", nullptr, "copy", to, bytes, from, 0, false,                                                     \
                           (void *to, const void *from, size_t bytes, cudaMemcpyKind kind), (to, from, bytes, kind))
 #define CUDALINT_PROBE_COPIES_LATER(name)                                                                              \
-    CUDALINT_PROBE_WRITES(name, "copy", to, bytes, from, 0, false,                                                     \
+    CUDALINT_PROBE_WRITES(name, "cudaMemcpyAsync", stream, "copy", to, bytes, from, 0, false,                                                     \
                           (void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),        \
                           (to, from, bytes, kind, stream))
 CUDALINT_PROBE_SETS(cudaMemset)

@@ -18,7 +18,9 @@ const HEADER: &str = include_str!("cudalint_probe.cuh");
 const INTERNAL: &str = include_str!("cudalint_probe_internal.h");
 const SOURCE: &str = include_str!("cudalint_probe.cpp");
 const MEMORY: &str = include_str!("cudalint_probe_memory.h");
+const DELAY: &str = include_str!("cudalint_probe_delay.h");
 const PAIR: &str = include_str!("cudalint_probe_pair.cuh");
+const TOUCH: &str = include_str!("cudalint_probe_touch.cuh");
 
 /// What a header of the probe is to do beside reporting CUDA's own functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub struct Watch {
     pub functions: Vec<WatchedFunction>,
     /// Two shared arrays whose addresses a kernel notes.
     pub pair: Option<WatchedPair>,
+    /// A pointer or array of the host whose uses are reported.
+    pub touch: Option<WatchedTouch>,
     /// Headers of CUDA's libraries that the program includes: [`headers::of`].
     pub headers: Vec<String>,
 }
@@ -53,6 +57,15 @@ pub struct WatchedPair {
     pub line: u32,
 }
 
+/// A pointer or array of the host that is used on a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchedTouch {
+    /// Its name.
+    pub name: String,
+    /// The lines.
+    pub lines: Vec<u32>,
+}
+
 /// What a run is asked to do at its site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Task {
@@ -71,6 +84,10 @@ pub enum Task {
     Cover,
     /// Addresses that a kernel noted are read back after each launch.
     Pair,
+    /// The launch is not made; what copies bring to the host is hashed.
+    Skip,
+    /// One piece of work waits in its stream, and what is done before its end is looked at.
+    Delay,
 }
 
 /// Where a run does something.
@@ -80,6 +97,33 @@ pub enum Site {
     Call(u64),
     /// The launch at this offset.
     Launch(u64),
+}
+
+/// What may come before the end of work that is delayed, as a run without a delay has numbered it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Moment {
+    /// Work that is started: a launch, a copy, a set, a free in a stream's order.
+    Work(u64),
+    /// A use of the pointer that is watched, by which the host reads or writes.
+    Touch {
+        /// Its number.
+        number: u64,
+        /// Whether it reads.
+        reads: bool,
+    },
+    /// The call of a function that is no status.
+    Look(u64),
+}
+
+/// Work that waits in its stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Delayed {
+    /// Its number.
+    pub work: u64,
+    /// What may come too early.
+    pub moment: Moment,
+    /// Whether that waits for the device first.
+    pub waits: bool,
 }
 
 /// What a run is asked to do.
@@ -99,6 +143,8 @@ pub struct Plan {
     pub blind: Option<String>,
     /// Threads that a covering launch needs at least.
     pub threads: u64,
+    /// What is delayed; none of a run that only numbers.
+    pub delayed: Option<Delayed>,
 }
 
 /// Whether the probe reports calls of this function without being asked: it returns a status in one of the headers that
@@ -147,6 +193,7 @@ pub(crate) fn source(folder: &Utf8Path) -> Result<Utf8PathBuf> {
     std::fs::create_dir_all(folder)?;
     keep(&folder.join("cudalint_probe_internal.h"), INTERNAL)?;
     keep(&folder.join("cudalint_probe_memory.h"), MEMORY)?;
+    keep(&folder.join("cudalint_probe_delay.h"), DELAY)?;
     keep(&folder.join("cudalint_probe.cpp"), SOURCE)
 }
 
@@ -158,6 +205,7 @@ pub(crate) fn header(folder: &Utf8Path, watch: &Watch) -> Result<Utf8PathBuf> {
     std::fs::create_dir_all(folder)?;
     keep(&folder.join("cudalint_probe.cuh"), HEADER)?;
     keep(&folder.join("cudalint_probe_pair.cuh"), PAIR)?;
+    keep(&folder.join("cudalint_probe_touch.cuh"), TOUCH)?;
     let hooks = hooks(watch);
     keep(&folder.join(format!("hooks_{}.cuh", crate::receipt::hash([hooks.as_str()]))), &hooks)
 }
@@ -223,6 +271,13 @@ fn watched(watch: &Watch) -> String {
              #define {second} CUDALINT_PROBE_PAIR_ON_LINES({first}, {second})\n"
         );
     }
+    if let Some(WatchedTouch { name, lines }) = &watch.touch {
+        text.push_str("#include \"cudalint_probe_touch.cuh\"\n");
+        for line in lines {
+            let _ = writeln!(text, "#define CUDALINT_PROBE_TOUCH_{line} ~, CUDALINT_PROBE_TOUCH");
+        }
+        let _ = writeln!(text, "#define {name} CUDALINT_PROBE_TOUCH_ON_LINES({name})");
+    }
     text
 }
 
@@ -243,6 +298,11 @@ pub fn log(bench: &Bench<'_>, label: &str) -> Utf8PathBuf {
     bench.folder.join(format!("{label}.probe.jsonl"))
 }
 
+/// The file of the memory that a run with a delay has left.
+pub fn memory(bench: &Bench<'_>, label: &str) -> Utf8PathBuf {
+    bench.folder.join(format!("{label}.probe.jsonl.memory"))
+}
+
 /// The variables of a run with this label. Removes the log of an earlier one.
 pub fn environment(bench: &Bench<'_>, label: &str, plan: &Plan) -> Vec<(String, String)> {
     let log = log(bench, label);
@@ -255,6 +315,8 @@ pub fn environment(bench: &Bench<'_>, label: &str, plan: &Plan) -> Vec<(String, 
         Task::Memory => "memory",
         Task::Cover => "cover",
         Task::Pair => "pair",
+        Task::Skip => "skip",
+        Task::Delay => "delay",
     };
     let mut variables = vec![("LOG", log.to_string()), ("MODE", mode.to_owned())];
     if !plan.sites.is_empty() {
@@ -283,7 +345,27 @@ pub fn environment(bench: &Bench<'_>, label: &str, plan: &Plan) -> Vec<(String, 
     if plan.threads != 0 {
         variables.push(("THREADS", plan.threads.to_string()));
     }
-    variables.into_iter().map(|(name, value)| (format!("CUDALINT_PROBE_{name}"), value)).collect()
+    if let Some(Delayed { work, moment, waits }) = plan.delayed {
+        variables.push(("DELAYED", work.to_string()));
+        let (place, reads) = match moment {
+            Moment::Work(number) => (format!("work:{number}"), false),
+            Moment::Touch { number, reads } => (format!("touch:{number}"), reads),
+            Moment::Look(number) => (format!("look:{number}"), false),
+        };
+        variables.push(("PLACE", place));
+        for (name, holds) in [("READS", reads), ("WAITS", waits)] {
+            if holds {
+                variables.push((name, "1".to_owned()));
+            }
+        }
+    }
+    let mut variables: Vec<(String, String)> =
+        variables.into_iter().map(|(name, value)| (format!("CUDALINT_PROBE_{name}"), value)).collect();
+    if plan.task == Task::Delay {
+        // The first launch of a kernel would wait for what is delayed, where it has to load the kernel.
+        variables.push(("CUDA_MODULE_LOADING".to_owned(), "EAGER".to_owned()));
+    }
+    variables
 }
 
 /// A log without places of launches.

@@ -70,6 +70,7 @@ pub(super) fn read(bench: &Bench<'_>, built: &Built, log: &Utf8Path, label: &str
             Event::Call(call) => call.sequence = sequence,
             Event::Launch(launch) => launch.sequence = sequence,
             Event::Words(words) => words.sequence = sequence,
+            Event::Touch(_) => {}
         }
     }
     (whole, shown.unwrap_or_else(|| log.to_owned()))

@@ -12,6 +12,8 @@ pub struct Trace {
     pub covers: Vec<Cover>,
     /// Addresses of two shared arrays, as a kernel noted them.
     pub pairs: Vec<Pair>,
+    /// What was done while work was delayed.
+    pub early: Option<Early>,
     /// Where the checked twin stopped the program.
     pub stop: Option<Stop>,
     /// The signal that ended the program.
@@ -37,6 +39,62 @@ pub enum Event {
     Launch(ProbedLaunch),
     /// `cudaGetErrorString` or `cudaGetErrorName`.
     Words(Words),
+    /// The host has used a pointer that is watched.
+    Touch(Touch),
+}
+
+/// A use of a pointer that is watched.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Touch {
+    /// Its number.
+    pub number: u64,
+    /// The file as the compiler was told.
+    pub file: String,
+    /// Its line.
+    pub line: u32,
+}
+
+/// What was done while work was delayed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Early {
+    /// Whether the device was waited for first.
+    pub waits: bool,
+    /// Whether the work was done by then.
+    pub done: bool,
+    /// Microseconds between the start of the work and that.
+    pub elapsed: u64,
+    /// Microseconds between the start of the work and its end, at most.
+    pub took: u64,
+    /// Microseconds that the work waits in its stream.
+    pub delay: u64,
+    /// Why nothing could be seen; empty where it could.
+    pub problem: String,
+    /// What was seen of memory.
+    #[serde(default)]
+    pub seen: SeenMemory,
+}
+
+/// Memory that was looked at in one run: what the host reads before and after the work, or memory that was freed and belongs to
+/// another by now.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct SeenMemory {
+    /// Bytes looked at.
+    pub bytes: u64,
+    /// How many changed.
+    pub changed: u64,
+    /// The first of them.
+    pub first: u64,
+    /// Where `was` and `is` begin.
+    pub from: u64,
+    /// The first bytes before, in hexadecimal.
+    pub was: String,
+    /// And after.
+    pub is: String,
+    /// Whether the next owner of freed memory got the same address.
+    pub same: bool,
+    /// Whether the work was not done yet when the next owner had written.
+    pub late: bool,
 }
 
 /// A call of a function that returns a status.
@@ -63,6 +121,15 @@ pub struct Call {
     pub handed: i64,
     /// What the call did to memory, where the run was asked to look.
     pub memory: Option<Memory>,
+    /// Its number as work, where work is numbered.
+    #[serde(default)]
+    pub work: Option<u64>,
+    /// Hash of what a copy has brought to the host, where that is asked.
+    #[serde(default)]
+    pub brought: Option<u64>,
+    /// Its number among the calls of what is no status.
+    #[serde(default)]
+    pub look: Option<u64>,
 }
 
 /// What a memset or copy did.
@@ -116,6 +183,9 @@ pub struct ProbedLaunch {
     pub handed: i64,
     /// Where `<<<…>>>` stands, as an offset in the program's file; none for launches by a function.
     pub at: Option<u64>,
+    /// Its number as work, where work is numbered.
+    #[serde(default)]
+    pub work: Option<u64>,
     /// The calls that led here, innermost first, as such offsets.
     pub frames: Vec<u64>,
     /// The place of `at`, and the places of `frames`, once resolved.
@@ -245,6 +315,8 @@ enum Line {
     Words(Words),
     Cover(Cover),
     Pair(Pair),
+    Touch(Touch),
+    Early(Early),
     Stop(Stop),
     Signal(Signal),
     More {
@@ -268,6 +340,8 @@ pub fn read(text: &str) -> Trace {
             Ok(Line::Words(words)) => trace.events.push(Event::Words(words)),
             Ok(Line::Cover(cover)) => trace.covers.push(cover),
             Ok(Line::Pair(pair)) => trace.pairs.push(pair),
+            Ok(Line::Touch(touch)) => trace.events.push(Event::Touch(touch)),
+            Ok(Line::Early(early)) => trace.early = Some(early),
             Ok(Line::Stop(stop)) => trace.stop = Some(stop),
             Ok(Line::Signal(signal)) => trace.signal = Some(signal),
             Ok(Line::More { count, digest }) => trace.more = Some((count, digest)),

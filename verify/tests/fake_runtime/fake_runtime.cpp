@@ -1,12 +1,52 @@
 // A CUDA runtime without a GPU, for tests of the probe: device memory is host memory, and a launch of too many threads is
 // refused as a device refuses it. Kernels never run, but for one: `negate(float *values, int n)` is done on the host, an
-// element a thread. Linked in place of the real one with `-cudart none`.
+// element a thread. Streams are ordered as CUDA orders them; what waits for nothing is done at once. Linked in place of the real
+// one with `-cudart none`.
 #include <cuda_runtime_api.h>
 
+#include <functional>
+#include <future>
+#include <map>
+#include <set>
 #include <stdlib.h>
 #include <string.h>
+#include <vector>
+
+struct CUstream_st {
+    bool blocking;
+};
 
 namespace {
+typedef std::shared_future<void> Work;
+std::map<cudaStream_t, Work> last; // of each stream that has work
+std::set<void *> locked;           // memory of the host
+std::multimap<std::pair<cudaStream_t, size_t>, void *> pool;
+std::map<void *, size_t> sizes;
+
+bool pending(const Work &work) { return work.wait_for(std::chrono::seconds(0)) != std::future_status::ready; }
+
+// Starts work in a stream: behind what is there, and what is in the default stream or all that wait for it.
+void enqueue(cudaStream_t stream, std::function<void()> does, bool slow = false) {
+    std::vector<Work> before;
+    for (auto &each : last) {
+        bool same = each.first == stream;
+        bool by_default = (!stream && each.first && each.first->blocking) || (!each.first && stream && stream->blocking);
+        if ((same || by_default) && pending(each.second)) before.push_back(each.second);
+    }
+    if (before.empty() && !slow) return does();
+    last[stream] = std::async(std::launch::async, [before, does] {
+                       for (auto &each : before) each.wait();
+                       does();
+                   }).share();
+}
+void wait_for(cudaStream_t stream) {
+    auto found = last.find(stream);
+    if (found != last.end()) found->second.wait();
+}
+void wait_for_all() {
+    for (auto &each : last) each.second.wait();
+}
+
 int last_error = 0;
 dim3 pushed_grid, pushed_block;
 size_t pushed_shared = 0;
@@ -18,12 +58,14 @@ cudaError_t result(int status) {
 }
 const void *negate = nullptr;
 
-cudaError_t launch(const void *kernel, dim3 grid, dim3 block, void **arguments) {
+cudaError_t launch(const void *kernel, dim3 grid, dim3 block, void **arguments, cudaStream_t stream) {
     bool refused = grid.x == 0 || block.x * block.y * block.z > 1024 || block.x * block.y * block.z == 0;
     if (!refused && kernel == negate) {
         float *values = *static_cast<float **>(arguments[0]);
         unsigned count = static_cast<unsigned>(*static_cast<int *>(arguments[1]));
-        for (unsigned i = 0; i < grid.x * block.x && i < count; ++i) values[i] = -values[i];
+        enqueue(stream, [=] {
+            for (unsigned i = 0; i < grid.x * block.x && i < count; ++i) values[i] = -values[i];
+        });
     }
     return result(refused ? cudaErrorInvalidConfiguration : cudaSuccess);
 }
@@ -63,14 +105,14 @@ cudaError_t __cudaGetKernel(void **handle, const void *function) {
     *handle = const_cast<void *>(function);
     return cudaSuccess;
 }
-cudaError_t __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t, cudaStream_t) {
-    return launch(kernel, grid, block, arguments);
+cudaError_t __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t, cudaStream_t stream) {
+    return launch(kernel, grid, block, arguments, stream);
 }
-cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t, cudaStream_t) {
-    return launch(kernel, grid, block, arguments);
+cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t, cudaStream_t stream) {
+    return launch(kernel, grid, block, arguments, stream);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments) {
-    return launch(kernel, config->gridDim, config->blockDim, arguments);
+    return launch(kernel, config->gridDim, config->blockDim, arguments, config->stream);
 }
 cudaError_t cudaMalloc(void **pointer, size_t size) {
     *pointer = malloc(size);
@@ -78,23 +120,49 @@ cudaError_t cudaMalloc(void **pointer, size_t size) {
 }
 cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned) { return cudaMalloc(pointer, size); }
 cudaError_t cudaFree(void *pointer) {
+    wait_for_all();
     free(pointer);
     return cudaSuccess;
 }
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind) {
-    memcpy(to, from, bytes);
+    enqueue(nullptr, [=] { memcpy(to, from, bytes); });
+    wait_for(nullptr);
     return cudaSuccess;
 }
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
-    memcpy(to, from, bytes);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+    enqueue(stream, [=] { memcpy(to, from, bytes); });
+    if (kind == cudaMemcpyDeviceToHost && !locked.count(to)) wait_for(stream);
     return cudaSuccess;
 }
 cudaError_t cudaMemset(void *to, int value, size_t bytes) {
-    memset(to, value, bytes);
+    enqueue(nullptr, [=] { memset(to, value, bytes); });
     return cudaSuccess;
 }
-cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
-    memset(to, value, bytes);
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
+    enqueue(stream, [=] { memset(to, value, bytes); });
+    return cudaSuccess;
+}
+cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream) {
+    auto found = pool.find({stream, size});
+    if (found == pool.end()) {
+        *pointer = malloc(size);
+        sizes[*pointer] = size;
+    } else {
+        *pointer = found->second;
+        pool.erase(found);
+    }
+    return cudaSuccess;
+}
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
+    pool.insert({{stream, sizes[pointer]}, pointer});
+    return cudaSuccess;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data) {
+    enqueue(stream, [=] { function(data); }, true);
+    return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status) {
+    *status = cudaStreamCaptureStatusNone;
     return cudaSuccess;
 }
 cudaError_t cudaDeviceReset() { return cudaSuccess; }
@@ -131,7 +199,11 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
     return cudaSuccess;
 }
 cudaError_t cudaStreamCreate(cudaStream_t *stream) {
-    *stream = nullptr;
+    *stream = new CUstream_st{true};
+    return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+    *stream = new CUstream_st{flags != cudaStreamNonBlocking};
     return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
@@ -147,9 +219,14 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t, cudaEvent_t) 
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned) { return cudaMalloc(pointer, size); }
-cudaError_t cudaMallocHost(void **pointer, size_t size) { return cudaMalloc(pointer, size); }
+cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned) {
+    cudaError_t status = cudaMalloc(pointer, size);
+    locked.insert(*pointer);
+    return status;
+}
+cudaError_t cudaMallocHost(void **pointer, size_t size) { return cudaHostAlloc(pointer, size, 0); }
 cudaError_t cudaFreeHost(void *pointer) {
+    wait_for_all();
     free(pointer);
     return cudaSuccess;
 }
@@ -161,8 +238,14 @@ cudaError_t cudaGetDeviceCount(int *count) {
     *count = 1;
     return cudaSuccess;
 }
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() {
+    wait_for_all();
+    return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    wait_for(stream);
+    return cudaSuccess;
+}
 cudaError_t cudaSetDevice(int device) { return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
 cudaError_t cudaGetLastError() {
     int status = last_error;

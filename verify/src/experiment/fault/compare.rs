@@ -92,6 +92,7 @@ fn steps(seen: &Seen) -> Vec<String> {
     for event in &seen.trace.events {
         let (thread, step) = match event {
             Event::Call(call) if api::is(&call.function, |api| api.polls()) => continue,
+            Event::Touch(_) => continue,
             Event::Call(call) => (call.thread, format!("`{}` at {}:{}", call.function, call.file, call.line)),
             Event::Launch(launch) => {
                 let [x, y, z] = launch.grid;

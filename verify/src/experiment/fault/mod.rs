@@ -8,14 +8,16 @@
 mod checker;
 pub mod compare;
 mod definition;
+mod log;
 mod places;
 mod script;
+mod skipped;
 mod targets;
 mod trial;
 
 use super::Judgement;
 use super::place::Spot;
-use super::probed::{BACK_END, Probed, Seen, not_reached, usable};
+use super::probed::{Probed, no_launch, usable};
 use crate::lab::Bench;
 use crate::probe::{self, Plan, Site, Task, Watch, WatchedFunction};
 use crate::scenario::{CudaProgram, Origin, Program};
@@ -42,6 +44,8 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
         Fault::Status => status(finding, program, bench),
         Fault::Launch => launch(finding, program, bench),
         Fault::Asynchronous => asynchronous(finding, program, bench),
+        Fault::Log => log::perform(finding, program, bench),
+        Fault::Skipped => skipped::perform(finding, program, bench),
         Fault::DroppedCall | Fault::RepeatedCall | Fault::ClearedError => {
             checker::perform(finding, fault, program, bench)
         }
@@ -134,12 +138,4 @@ fn watched(spots: &[Spot]) -> Vec<WatchedFunction> {
 
 fn assumes(finding: &FindingEntry) -> bool {
     finding.confidence != Confidence::Definite
-}
-
-fn no_launch(spot: &Spot, seen: &Seen, bench: &Bench<'_>) -> Judgement {
-    if bench.lab.machine.addr2line.is_none() && seen.trace.launches().next().is_some() {
-        let reason = "there is no `addr2line` to tell where launches stand";
-        return Judgement::of_run(Verdict::Unsupported, reason, BACK_END, &seen.run, Vec::new());
-    }
-    not_reached(spot, seen)
 }

@@ -12,6 +12,9 @@ pub(super) const MAX_PLACES: usize = 20;
 /// `cudaErrorLaunchFailure`: what calls report when a kernel has failed.
 pub(super) const LAUNCH_FAILURE: i64 = 719;
 
+/// `NVRTC_ERROR_COMPILATION`: what a program that does not compile ends in.
+pub(super) const COMPILATION: i64 = 6;
+
 /// The finding's places, the primary one first.
 pub(super) fn spots(finding: &FindingEntry, program: &CudaProgram) -> Vec<Spot> {
     let mut spots = vec![Spot::primary(finding, program)];

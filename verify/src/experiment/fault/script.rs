@@ -103,7 +103,7 @@ impl Runs for Script<'_, '_, '_> {
             match event {
                 Event::Call(call) => named(&mut call.file),
                 Event::Words(words) => named(&mut words.file),
-                Event::Launch(_) => {}
+                Event::Launch(_) | Event::Touch(_) => {}
             }
         }
         if let Some(file) = trace.stop.as_mut().and_then(|stop| stop.file.as_mut()) {

@@ -248,6 +248,6 @@ fn handed(seen: &Seen, target: &Target) -> bool {
             launch.handed != launch.real
                 && target.sites.iter().any(|(site, _)| launch.at.is_some_and(|at| *site == Site::Launch(at)))
         }
-        Event::Words(_) => false,
+        Event::Words(_) | Event::Touch(_) => false,
     })
 }

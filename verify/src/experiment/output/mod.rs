@@ -5,18 +5,19 @@
 #![allow(clippy::result_large_err)]
 
 mod memory;
+mod promise;
 mod script;
 
 use super::Judgement;
 use super::place::Spot;
-use super::probed::{BACK_END, Probed, Seen, not_reached, record, usable};
+use super::probed::{Probed, judge, not_reached, record, usable};
 use crate::lab::Bench;
 use crate::probe::{Plan, Site, Task, Watch, WatchedPair};
 use crate::scenario::{CudaProgram, Program};
 use crate::tools::probe_log::{Cover, plain_kernel};
 use cudalint_findings::Shows;
 use cudalint_findings::claim::Difference;
-use cudalint_findings::model::{self, EvidenceRecord, FindingEntry, Verdict};
+use cudalint_findings::model::{self, FindingEntry, Verdict};
 
 /// Performs the experiment on one program.
 pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
@@ -34,23 +35,11 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
         Shows::Memory { difference: Difference::Coverage { elements, .. } } => {
             coverage_at(finding, *elements, program, bench)
         }
+        Shows::Memory { difference: Difference::Promise { .. } } => promise::perform(finding, program, bench),
         Shows::Memory { difference } => memory(finding, difference, program, bench),
         _ => Err(Judgement::without_run(Verdict::Unsupported, "the finding claims nothing of what memory holds")),
     };
     judged.unwrap_or_else(|judgement| judgement)
-}
-
-fn judge(
-    probed: &Probed<'_, '_>,
-    label: &str,
-    seen: &Seen,
-    verdict: Verdict,
-    reason: String,
-    records: Vec<EvidenceRecord>,
-) -> Judgement {
-    let mut judgement = Judgement::of_run(verdict, reason, BACK_END, &seen.run, records);
-    judgement.evidence.log = Some(probed.log(label));
-    judgement
 }
 
 /// A call that sets or copies memory.

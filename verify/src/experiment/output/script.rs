@@ -183,6 +183,9 @@ fn of_memory(
             real: fact.real,
             handed: fact.real,
             memory: None,
+            work: None,
+            look: None,
+            brought: None,
         };
         let (verdict, text) = compared(difference?, &call, &memory);
         Some((verdict, fact.line, text))

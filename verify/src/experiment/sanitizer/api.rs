@@ -5,7 +5,7 @@ use super::host_bounds::{self, HostBounds};
 use super::judge::Reach;
 use super::tool::{Prepared, asks_for_shared_memory, watch_prepared};
 use crate::api;
-use crate::experiment::place::Spot;
+use crate::experiment::place::{Source, Spot, same_file};
 use crate::experiment::{Judgement, probed};
 use crate::lab::Bench;
 use crate::matching::{Code, Target, names_call, status_of};
@@ -37,6 +37,13 @@ pub(super) fn perform(
     spot: &Spot,
     prepared: &Prepared,
 ) -> Judgement {
+    // A status that mostly is the machine's is looked for where the claim says.
+    let expected = finding.claim.call().and_then(|call| Some((call.status?, call.site.as_ref())));
+    let elsewhere = expected.and_then(|(_, site)| {
+        let site = site?;
+        Some(Spot::new(&site.path, &site.range, &Source::find(&site.path, program)))
+    });
+    let spot = elsewhere.as_ref().unwrap_or(spot);
     let target = Target::new(finding).in_statement(spot.lines);
     let Some(trace) = &prepared.trace else {
         // Built without the probe: the tool alone can tell.
@@ -49,11 +56,13 @@ pub(super) fn perform(
         judgement.evidence.log = Some(prepared.log.clone());
         judgement
     };
-    if let Some(failed) =
-        here.iter().find(|status| status.code != 0 && status_of(status.function, status.code) == Code::Own)
-    {
+    let shows = |status: &&Status<'_>| match expected {
+        Some((code, _)) => status.code == code,
+        None => status.code != 0 && status_of(status.function, status.code) == Code::Own,
+    };
+    if let Some(failed) = here.iter().find(shows) {
         let reason = format!("{} at {}", words(failed), spot.shown());
-        return of_run(Verdict::Confirmed, reason, vec![record(finding, failed)]);
+        return of_run(Verdict::Confirmed, reason, vec![record(finding, spot, failed)]);
     }
     if let Some(judgement) = Judgement::of_end(&prepared.alone, probed::BACK_END) {
         return judgement;
@@ -82,6 +91,8 @@ pub(super) fn perform(
     };
     match host {
         HostBounds::Overrun(judgement) => *judgement,
+        // When that status comes hangs on more than the program says.
+        HostBounds::Kept if expected.is_some() => of_run(Verdict::NotObserved, succeeded, Vec::new()),
         // Values that a harness made up may not be the witness's.
         HostBounds::Kept if program.origin == Origin::AsWritten || finding.confidence == Confidence::Definite => {
             of_run(Verdict::Refuted, succeeded, Vec::new())
@@ -117,9 +128,9 @@ fn words(status: &Status<'_>) -> String {
     format!("{what} returned {}", error_name(status.function, status.code))
 }
 
-fn record(finding: &FindingEntry, status: &Status<'_>) -> EvidenceRecord {
-    EvidenceRecord::at("API error", &finding.path, finding.range.start.line, words(status))
-        .in_kernel(status.kernel.map(str::to_owned))
+fn record(finding: &FindingEntry, spot: &Spot, status: &Status<'_>) -> EvidenceRecord {
+    let line = if same_file(&spot.path, &finding.path) { spot.line } else { finding.range.start.line };
+    EvidenceRecord::at("API error", &finding.path, line, words(status)).in_kernel(status.kernel.map(str::to_owned))
 }
 
 /// A status as people know it. Names: CUDA Runtime API, `cudaError_t`; NVRTC, `nvrtcResult`.
@@ -137,8 +148,19 @@ fn error_name(function: &str, code: i64) -> String {
         };
         return format!("{name} (status {code})");
     }
+    if Library::of_name(function) == Some(Library::Driver) {
+        let name = match code {
+            1 => "CUDA_ERROR_INVALID_VALUE",
+            400 => "CUDA_ERROR_INVALID_HANDLE",
+            500 => "CUDA_ERROR_NOT_FOUND",
+            _ => return format!("error {code} of the driver"),
+        };
+        return format!("{name} (error {code})");
+    }
     let name = match code {
         1 => "cudaErrorInvalidValue",
+        3 => "cudaErrorInitializationError",
+        4 => "cudaErrorCudartUnloading",
         9 => "cudaErrorInvalidConfiguration",
         12 => "cudaErrorInvalidPitchValue",
         13 => "cudaErrorInvalidSymbol",

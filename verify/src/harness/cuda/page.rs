@@ -214,7 +214,14 @@ pub(super) fn head(
         Method::Initcheck => "compute-sanitizer --tool initcheck ",
         Method::Synccheck => "compute-sanitizer --tool synccheck ",
         Method::Leakcheck => "compute-sanitizer --tool memcheck --leak-check full ",
-        Method::Exception | Method::Output | Method::Watchpoint | Method::FaultInjection | Method::None => "",
+        Method::Exception
+        | Method::Output
+        | Method::Watchpoint
+        | Method::FaultInjection
+        | Method::Delay
+        | Method::Compile
+        | Method::None => "",
+        Method::Counters => "ncu --section SourceCounters ",
     });
     let _ = writeln!(text, "// Run:   {tool}./harness\n//");
     match finding {

@@ -223,7 +223,8 @@ fn stand_ins(subject: &Subject, stretch: &Stretch, module: &Module) -> Vec<Strin
             let parameters = vec!["harness_any_argument"; *count].join(", ");
             format!("static inline __host__ __device__ {ty} {name}({parameters})")
         });
-        let on_host = used.device.is_empty().then(|| format!("static inline {ty} {name}(...)"));
+        // As a template, since a call without arguments would suit it as well as what a header declares after all.
+        let on_host = used.device.is_empty().then(|| format!("template <int = 0> static inline {ty} {name}(...)"));
         for head in on_device.chain(on_host) {
             lines.push(format!("{head} {{ return {{}}; }} // declared nowhere in sight: does nothing"));
         }

@@ -454,6 +454,20 @@ pub(super) fn launches_of(root: Node<'_>, name: &str, text: &str) -> Vec<Span> {
     found
 }
 
+/// The calls of a name.
+pub(super) fn calls_of(root: Node<'_>, name: &str, text: &str) -> Vec<Span> {
+    let mut found = Vec::new();
+    each_node(root, |node, _| {
+        if python_kind(node) == PythonKind::Call
+            && let Some(function) = node.child_by_field_name("function")
+            && text.get(function.byte_range()) == Some(name)
+        {
+            found.push(Span::from(node));
+        }
+    });
+    found
+}
+
 /// Whether a statement is the definition of a name.
 fn defines(node: Node<'_>, name: &str, text: &str) -> bool {
     let definition = node.child_by_field_name("definition").unwrap_or(node);

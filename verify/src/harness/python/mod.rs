@@ -27,7 +27,10 @@ pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &St
     let by_exception = finding.verification.method == Method::Exception;
     let raises = by_exception.then(|| match fact {
         Some(fact) => with_launches(prediction::raise(finding), fact, subject, stretch),
-        None => with_launches_of_kernel(prediction::raise(finding), finding, subject, stretch),
+        None => {
+            let raises = with_launches_of_kernel(prediction::raise(finding), finding, subject, stretch);
+            with_calls_of_made(raises, finding, subject, stretch)
+        }
     });
     let packages = match fact {
         // Python stops before it imports anything.
@@ -130,6 +133,22 @@ fn with_launches_of_kernel(mut raises: Raise, finding: &FindingEntry, subject: &
     // A kernel with a signature is compiled where it is decorated.
     let first = subject.line_of(kernel.outer.start_byte() as u32);
     raises.lines.push((first, subject.line_of(kernel.node.start_byte() as u32)));
+    raises
+}
+
+/// What is compiled or looked up when it is first needed shows at the calls of what the statement makes.
+fn with_calls_of_made(mut raises: Raise, finding: &FindingEntry, subject: &Subject, stretch: &Stretch) -> Raise {
+    let Some(root) = stretch.parsed.root() else { return raises };
+    let offset = subject.span_of(finding).start as usize;
+    let at = root.descendant_for_byte_range(offset, offset);
+    let made = std::iter::successors(at, Node::parent)
+        .find(|node| python_kind(*node) == PythonKind::Assignment)
+        .and_then(|assignment| assignment.child_by_field_name("left"))
+        .filter(|left| python_kind(*left) == PythonKind::Identifier);
+    let Some(name) = made.and_then(|made| subject.text.get(made.byte_range())) else { return raises };
+    for call in cut::calls_of(root, name, &subject.text) {
+        raises.lines.push((subject.line_of(call.start), subject.line_of(call.end.max(call.start + 1) - 1)));
+    }
     raises
 }
 

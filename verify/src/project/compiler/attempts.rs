@@ -145,7 +145,7 @@ fn hooks(plan: &CompilePlan, sources: &[Utf8PathBuf], words: &[String]) -> Vec<S
         return Vec::new();
     }
     let headers = probe::headers::in_sources(sources, words);
-    let watch = Watch { headers, functions: plan.functions.clone(), pair: None };
+    let watch = Watch { headers, functions: plan.functions.clone(), ..Watch::default() };
     let Ok(file) = probe::header(&plan.probe_folder, &watch) else { return Vec::new() };
     let mut flags = vec!["-include".to_owned(), file.into_string()];
     flags.extend(plan.include.iter().map(|folder| format!("-I{folder}")));

@@ -1,0 +1,234 @@
+//! What code costs: the kernel runs under a profiler that counts for each instruction, and the instructions of the finding's
+//! line are looked at.
+// A judgement ends an experiment: it is made once, and its size does not matter.
+#![allow(clippy::result_large_err)]
+
+use super::Judgement;
+use super::place::{Source, Spot, same_file};
+use crate::lab::{Bench, Build, End, Run, lock};
+use crate::scenario::{CudaProgram, Program};
+use crate::tools::counters::{Counted, read};
+use crate::tools::probe_log::plain_kernel;
+use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_findings::Shows;
+use cudalint_findings::claim::Cost;
+use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
+
+/// Launches of the kernel that are counted, at most.
+const LAUNCHES: &str = "4";
+/// The profiler's report, without its extension.
+const REPORT: &str = "counters";
+/// Sectors are too many from that many times the least on, as the rule counts them.
+const SECTORS: u64 = 4;
+/// Passes likewise.
+const PASSES: u64 = 2;
+
+/// Performs the experiment on one program.
+pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
+    let unsupported = |reason: &str| Judgement::without_run(Verdict::Unsupported, reason);
+    let Program::Cuda(program) = program else {
+        return unsupported("what code costs is counted in whole programs of CUDA C++ only");
+    };
+    let Shows::Cost { of } = finding.claim.shows else {
+        return unsupported("the finding claims nothing that could be counted");
+    };
+    if program.project.is_some() {
+        return Judgement::without_run(Verdict::Unviable, "nothing is counted in the project's own build");
+    }
+    let Some(profiler) = profiler(bench) else {
+        return unsupported("there is no `ncu` beside the CUDA compiler");
+    };
+    counted(finding, of, program, bench, &profiler).unwrap_or_else(|judgement| judgement)
+}
+
+/// Nsight Compute, which toolkits bring beside their compiler.
+fn profiler(bench: &Bench<'_>) -> Option<Utf8PathBuf> {
+    let beside = bench.lab.machine.nvcc.as_ref()?.path.parent()?.join("ncu");
+    beside.is_file().then_some(beside)
+}
+
+fn counted(
+    finding: &FindingEntry,
+    of: Cost,
+    program: &CudaProgram,
+    bench: &Bench<'_>,
+    profiler: &Utf8Path,
+) -> Result<Judgement, Judgement> {
+    let spot = Spot::primary(finding, program);
+    let unviable = |problem: String| Judgement::without_run(Verdict::Unviable, problem);
+    bench.write_all(&program.files).map_err(unviable)?;
+    let build = Build { label: REPORT.to_owned(), units: vec![program.unit.clone()], flags: program.flags.clone() };
+    let built = bench.build(&build).map_err(|failure| Judgement::of_build(&failure))?;
+    quote(&spot.path, program, bench);
+    let mut command: Vec<String> = [
+        profiler.as_str(),
+        "--section",
+        "SourceCounters",
+        "--import-source",
+        "yes",
+        "-f",
+        "-o",
+        REPORT,
+        "-c",
+        LAUNCHES,
+    ]
+    .map(str::to_owned)
+    .into();
+    if let Some(kernel) = &finding.claim.kernel {
+        command.extend(["-k".to_owned(), kernel_name(kernel)]);
+    }
+    command.push(built.to_string());
+    command.extend(program.arguments.iter().cloned());
+    let run = {
+        let _alone = lock(&bench.lab.counters);
+        bench.run(&Run::on_device("counters".to_owned(), command, Vec::new()))
+    };
+    if let Some(judgement) = Judgement::of_end(&run, BACK_END) {
+        return Err(judgement);
+    }
+    let told = run.stdout.lines().chain(run.stderr.lines()).find(|line| line.starts_with("==ERROR=="));
+    if run.end != End::Exit(0) || told.is_some() {
+        let told = told.map_or("", |line| line.trim_start_matches("==ERROR==").trim());
+        // Who may not read counters learns nothing of the finding.
+        let refused = ["ERR_NVGPUCTRPERM", "permission"].iter().any(|word| told.contains(word));
+        let verdict = if refused { Verdict::Unsupported } else { Verdict::Unviable };
+        return Err(Judgement::of_run(verdict, format!("nothing is counted: {told}"), BACK_END, &run, Vec::new()));
+    }
+    let report = format!("{REPORT}.ncu-rep");
+    let view = [profiler.as_str(), "-i", &report, "--page", "source", "--csv", "--print-source", "cuda,sass"];
+    let shown = bench.run(&Run {
+        device: false,
+        ..Run::on_device("counters-view".to_owned(), view.map(str::to_owned).into(), Vec::new())
+    });
+    let all = read(&shown.stdout);
+    let here: Vec<&Counted> =
+        all.iter().filter(|it| it.executed > 0 && it.line == spot.line && same_file(&it.file, &spot.path)).collect();
+    let judge = |verdict, reason: String, records| Ok(Judgement::of_run(verdict, reason, BACK_END, &run, records));
+    if here.is_empty() {
+        let reason = match all.len() {
+            0 => "the profiler shows no instructions with their lines".to_owned(),
+            _ => format!("no instruction of {} is executed", spot.shown()),
+        };
+        return judge(Verdict::Unviable, reason, Vec::new());
+    }
+    let Some((worst, said)) =
+        here.iter().filter_map(|it| Some((*it, too_much(it, of)?))).max_by_key(|(it, _)| weight(it, of))
+    else {
+        let reason = format!("the instructions of {} cost what they must: {}", spot.shown(), least(&here, of));
+        return judge(Verdict::NotObserved, reason, Vec::new());
+    };
+    let kernel = plain_kernel(&worst.kernel);
+    let text = format!(
+        "`{}` of `{kernel}` at {}, executed by {} warps, {said}",
+        worst.operation(),
+        spot.shown(),
+        worst.executed
+    );
+    let record =
+        EvidenceRecord { kernel: Some(kernel), ..EvidenceRecord::at("counters", &spot.path, spot.line, text.clone()) };
+    judge(Verdict::Confirmed, text, vec![record])
+}
+
+/// What writes the records.
+const BACK_END: &str = "Nsight Compute";
+
+/// The user's text under the name that the compiler knows it by, where the program has it inside of a harness: the profiler
+/// shows lines of files that are there.
+fn quote(path: &str, program: &CudaProgram, bench: &Bench<'_>) {
+    let path = Utf8Path::new(path);
+    if path.is_absolute() || program.unit == path || path.is_file() {
+        return;
+    }
+    let mut text = String::new();
+    let mut at = 1;
+    for (number, line) in Source::find(path.as_str(), program).lines() {
+        while at < number {
+            text.push('\n');
+            at += 1;
+        }
+        text.push_str(line);
+        text.push('\n');
+        at += 1;
+    }
+    if !bench.folder.join(path).exists() {
+        drop(bench.write(path, &text));
+    }
+}
+
+/// The name by which the profiler knows a kernel: without what it lies in and its template arguments.
+fn kernel_name(kernel: &str) -> String {
+    let name = kernel.split('<').next().unwrap_or(kernel);
+    name.rsplit("::").next().unwrap_or(name).trim().to_owned()
+}
+
+/// What there is too much of in an instruction; none where it costs what it must.
+fn too_much(it: &Counted, of: Cost) -> Option<String> {
+    let each = |(much, least): (u64, u64)| (figure(much, it.executed), figure(least, it.executed));
+    match of {
+        Cost::Sectors if it.sectors.1 > 0 && it.sectors.0 >= SECTORS * it.sectors.1 => {
+            let (much, least) = each(it.sectors);
+            Some(format!(
+                "asks for {} sectors of 32 bytes where {} would do: {much} for {least} each time",
+                it.sectors.0, it.sectors.1
+            ))
+        }
+        Cost::Passes if it.passes.1 > 0 && it.passes.0 >= PASSES * it.passes.1 => {
+            let (much, least) = each(it.passes);
+            Some(format!(
+                "takes {} passes over shared memory where {} would do: {much} for {least} each time",
+                it.passes.0, it.passes.1
+            ))
+        }
+        Cost::Double if it.is_double() => Some("computes in double precision".to_owned()),
+        _ => None,
+    }
+}
+
+fn weight(it: &Counted, of: Cost) -> u64 {
+    match of {
+        Cost::Sectors => it.sectors.0,
+        Cost::Passes => it.passes.0,
+        Cost::Double => it.executed,
+    }
+}
+
+/// What instructions cost that cost no more than they must.
+fn least(all: &[&Counted], of: Cost) -> String {
+    let sum = |number: &dyn Fn(&Counted) -> u64| all.iter().map(|it| number(it)).sum::<u64>();
+    match of {
+        Cost::Sectors => format!("{} sectors where {} would do", sum(&|it| it.sectors.0), sum(&|it| it.sectors.1)),
+        Cost::Passes => format!("{} passes where {} would do", sum(&|it| it.passes.0), sum(&|it| it.passes.1)),
+        Cost::Double => "none computes in double precision".to_owned(),
+    }
+}
+
+/// A count for each execution.
+fn figure(count: u64, executed: u64) -> String {
+    let each = count as f64 / executed.max(1) as f64;
+    if each.fract() == 0.0 { format!("{each:.0}") } else { format!("{each:.1}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cost, Counted, kernel_name, too_much};
+
+    #[test]
+    fn what_costs_too_much_is_told_with_its_figures() {
+        let store = Counted {
+            executed: 32768,
+            sectors: (1_048_576, 131_072),
+            code: "STG.E [R4], R3".to_owned(),
+            ..Counted::default()
+        };
+        let said = too_much(&store, Cost::Sectors).unwrap_or_default();
+        assert!(said.contains("1048576 sectors of 32 bytes where 131072 would do: 32 for 4 each time"), "{said}");
+        assert_eq!(too_much(&Counted { sectors: (131_072, 131_072), ..store.clone() }, Cost::Sectors), None);
+        assert_eq!(too_much(&store, Cost::Passes), None);
+        assert_eq!(too_much(&store, Cost::Double), None);
+    }
+
+    #[test]
+    fn kernels_have_plain_names() {
+        assert_eq!(kernel_name("ns::step<float>"), "step");
+    }
+}
