@@ -40,5 +40,5 @@ fn is_array(context: &ModuleContext<'_>, object: &Object) -> bool {
     let text = context.project.source(site.module);
     let declared =
         text.get(site.span.start as usize..).unwrap_or("").split([';', ',', ')', '{', '=']).next().unwrap_or("");
-    context.module.language == Language::Python || declared.contains(['[', '<'])
+    context.module.language == Language::Python || declared.contains('[') || declared.contains("array<")
 }

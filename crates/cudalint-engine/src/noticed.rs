@@ -17,12 +17,22 @@ use std::path::{Path, PathBuf};
 /// Files that say how a package of Python is built and installed.
 const PACKAGES: [&str; 3] = ["setup.py", "setup.cfg", "pyproject.toml"];
 
+/// What the code looks at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// The status of a call.
+    Call,
+    /// Whether a launch was accepted, and with that also how its kernel ends.
+    Launch,
+    /// How a launched kernel ends, by a later wait: that the launch was refused is not reported there.
+    Wait,
+}
+
 /// Where a project looks at what its calls and launches return, and what of it is built.
 pub(crate) struct Noticed<'p> {
     project: &'p Project,
-    /// Launches and calls whose failure the code looks at, by file; of a launch, whether that is so also where it is refused, which a later
-    /// wait does not report.
-    looked_at: FxHashMap<&'p str, Vec<(Range<usize>, bool)>>,
+    /// Launches and calls whose failure the code looks at, by file.
+    looked_at: FxHashMap<&'p str, Vec<(Range<usize>, Look)>>,
     /// Folders with build files, as output shows them.
     building: &'p [String],
     /// Folders with packages of Python.
@@ -33,15 +43,16 @@ pub(crate) struct Noticed<'p> {
 impl<'p> Noticed<'p> {
     /// `facts`: those of its modules.
     pub fn new(project: &'p Project, facts: &[Facts], input: &'p ProjectInput<'_>) -> Self {
-        let mut looked_at: FxHashMap<&str, Vec<(Range<usize>, bool)>> = FxHashMap::default();
+        let mut looked_at: FxHashMap<&str, Vec<(Range<usize>, Look)>> = FxHashMap::default();
         for (id, facts) in project.modules().zip(facts) {
             let launches = facts.status.iter().flat_map(|function| &function.launches);
             // What code out of sight might look at is looked at by nobody whom we know.
             let seen = launches.filter(|launch| (launch.checked || launch.only_by_sync) && launch.unseen.is_empty());
             let calls = facts.status.iter().flat_map(|function| &function.calls);
             let read = calls.filter(|call| call.usage == StatusUse::Consumed);
-            let spans = seen.map(|launch| (launch.span.range(), launch.checked));
-            let spans = spans.chain(read.map(|call| (call.span.range(), true)));
+            let spans =
+                seen.map(|launch| (launch.span.range(), if launch.checked { Look::Launch } else { Look::Wait }));
+            let spans = spans.chain(read.map(|call| (call.span.range(), Look::Call)));
             looked_at.entry(&**project.path(id)).or_default().extend(spans);
         }
         let is_package = |path: &&PathBuf| path.file_name().is_some_and(|name| PACKAGES.iter().any(|it| name == *it));
@@ -75,25 +86,27 @@ impl<'p> Noticed<'p> {
         match &finding.claim.shows {
             Shows::CompileError | Shows::Exception { .. } => true,
             Shows::BadAddress { user: User::Host, .. } => true,
-            Shows::BadAddress { user: User::Kernel { .. } | User::Call { .. }, .. } | Shows::RefusedLaunch { .. } => {
-                in_python || self.is_looked_at(finding)
+            Shows::BadAddress { user: User::Call { .. }, .. } => {
+                in_python || self.has_look(&finding.place, &[Look::Call])
             }
+            Shows::BadAddress { user: User::Kernel { .. }, .. } => {
+                in_python || self.looks_at_launch(finding, &[Look::Launch, Look::Wait])
+            }
+            Shows::RefusedLaunch { .. } => in_python || self.looks_at_launch(finding, &[Look::Launch]),
             _ => false,
         }
     }
 
-    /// Whether the code looks at the status of the launch or call by which a fault shows.
-    fn is_looked_at(&self, finding: &Finding) -> bool {
+    /// Whether the code looks at the launch by which a fault shows: the one that is named, or a place of the finding's.
+    fn looks_at_launch(&self, finding: &Finding, by: &[Look]) -> bool {
         let launch = finding.claim.launch.as_ref().map(|launch| &launch.site);
-        let call = finding.claim.call().and_then(|call| call.site.as_ref());
-        let places = [launch, call].into_iter().flatten().chain(finding.related.iter().map(|label| &label.place));
-        let refused = matches!(finding.claim.shows, Shows::RefusedLaunch { .. });
-        places.chain([&finding.place]).any(|place| self.has_look(place, refused))
+        let places = launch.into_iter().chain([&finding.place]).chain(finding.related.iter().map(|label| &label.place));
+        places.into_iter().any(|place| self.has_look(place, by))
     }
 
-    fn has_look(&self, place: &Place, refused: bool) -> bool {
+    fn has_look(&self, place: &Place, by: &[Look]) -> bool {
         let spans = self.looked_at.get(&*place.path);
-        let sees = |(span, at_once): &(Range<usize>, bool)| span.contains(&place.range.start) && (*at_once || !refused);
+        let sees = |(span, look): &(Range<usize>, Look)| span.contains(&place.range.start) && by.contains(look);
         spans.is_some_and(|spans| spans.iter().any(sees))
     }
 

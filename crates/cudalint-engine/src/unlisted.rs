@@ -117,13 +117,16 @@ pub(crate) fn unlisted(
     let is_program = files.iter().any(|file| file.is_compiled() && file.starts());
     let has_build = |file: &File<'_>| builds.iter().any(|build| real(file).starts_with(build.folder()));
     let programs = builds.iter().any(|build| build.text.contains("add_executable("));
+    // Programs of a folder that the build makes one by one. A rule for all files of a kind makes whichever is asked for.
+    let makes_any: Vec<&Path> =
+        builds.iter().filter(|build| build.text.contains("%.c")).map(|build| build.folder()).collect();
+    let mut programs_made: FxHashMap<&str, usize> = FxHashMap::default();
+    for file in sources.iter().filter(|at| is_listed[**at] && files[**at].starts()).map(|at| &files[*at]) {
+        *programs_made.entry(file.folder()).or_default() += 1;
+    }
     let programs_made = |file: &File<'_>| {
-        // A rule for all files of a kind makes whichever is asked for.
-        if builds.iter().any(|build| real(file).starts_with(build.folder()) && build.text.contains("%.c")) {
-            return 0;
-        }
-        let beside = sources.iter().filter(|at| files[**at].folder() == file.folder() && files[**at].starts());
-        beside.filter(|at| is_listed[**at]).count()
+        let any = makes_any.iter().any(|folder| real(file).starts_with(folder));
+        if any { 0 } else { programs_made.get(file.folder()).copied().unwrap_or_default() }
     };
     let hands_on = texts.iter().any(|text| text.role != Role::Document && hands_on_headers(&text.text));
     let spelled: FxHashSet<&str> = texts.iter().flat_map(|text| file_names(&text.text)).collect();
@@ -230,8 +233,17 @@ pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str>
 
 /// Whether a file holds CUDA C++ under a name by which compilers take it for plain C++, and nothing in the project says otherwise to one.
 pub(crate) fn is_taken_for_plain(project: &Project, id: ModuleId, others: &Others<'_>) -> bool {
-    const TOLD: [&str; 8] =
-        ["-x cu", "-x=cu", "-xcu", "LANGUAGE CUDA", "LANGUAGE HIP", "CUDA_SOURCE_PROPERTY_FORMAT", "nvc++", "x-cuda"];
+    // As compilers, CMake and Visual Studio are told.
+    const TOLD: [&str; 8] = [
+        "-x cu",
+        "-x=cu",
+        "-xcu",
+        "nvc++",
+        "LANGUAGE CUDA",
+        "LANGUAGE HIP",
+        "CUDA_SOURCE_PROPERTY_FORMAT",
+        "<CudaCompile Include",
+    ];
     let (path, module) = (project.path(id), project.module(id));
     let is_plain = COMPILED.iter().any(|ending| *ending != ".cu" && path.ends_with(ending));
     let holds_cuda = || module.functions.iter().any(|function| function.space.global && function.body.is_some());

@@ -94,6 +94,21 @@ fn what_nobody_overlooks_is_no_news() {
     assert!(finds("return 0;", "Makefile", rule));
     assert!(finds("return cudaDeviceSynchronize() != cudaSuccess;", "Makefile", rule));
     assert!(finds("return cudaGetLastError() != cudaSuccess;", "notes.txt", rule));
+    // That the allocation is looked at says nothing of the launch.
+    let pointer = |look: &str| {
+        format!(
+            "#include <cuda_runtime.h>\n__global__ void k(float *p, float *q) {{ p[threadIdx.x] = q[threadIdx.x]; }}\n\
+             int main() {{ float *p, *q; if (cudaMalloc(&p, 128) != cudaSuccess) return 1; k<<<1, 32>>>(p, q); {look} }}\n"
+        )
+    };
+    let finds_pointer = |look: &str| {
+        let sandbox = Sandbox::new(&[("main.cu", &pointer(look)), ("Makefile", "app: main.cu\n")]);
+        let rule = "uninitialized-device-pointer";
+        sandbox.run(&["--select", rule, "--output-format", "concise", "."]).stdout.contains(rule)
+    };
+    assert!(finds_pointer("return 0;"));
+    assert!(!finds_pointer("return cudaGetLastError() != cudaSuccess;"));
+    assert!(!finds_pointer("return cudaDeviceSynchronize() != cudaSuccess;"));
     // Who names the file is at work on it.
     let sandbox =
         unmarked(&[("main.cu", &launch("return cudaGetLastError() != cudaSuccess;")), ("Makefile", "app: main.cu\n")]);
