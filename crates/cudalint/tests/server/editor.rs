@@ -211,7 +211,13 @@ impl Editor {
         if let Some(known) = known {
             params["previousResultId"] = known.into();
         }
-        self.request("textDocument/diagnostic", params)
+        let report = self.request("textDocument/diagnostic", params);
+        // A server that was done before it was asked had to say so; this was the asking.
+        let refresh = "workspace/diagnostic/refresh";
+        while self.unread.iter().any(|message| message["method"] == refresh) {
+            self.serve(refresh, &Value::Null);
+        }
+        report
     }
 
     /// The next diagnostics that the server sends for a document.
