@@ -3,9 +3,10 @@
 //! are known as were counted. A file or a function that has moved takes its findings along.
 
 use crate::levels::Levels;
-use crate::paths::{display, display_from, real_path};
+use crate::paths::{display, display_from, real_path, shown_path};
 use cudalint_files::read_text;
 use cudalint_findings::fingerprint::content;
+use cudalint_findings::names;
 use cudalint_findings::{Finding, Report, Sources};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -120,7 +121,7 @@ impl Baseline {
         let folder = folder_of(file);
         let mut counts: BTreeMap<(String, String, String, String), usize> = BTreeMap::new();
         for finding in &report.findings {
-            let path = display_from(&real_path(Path::new(&*finding.place.path)), &folder, false);
+            let path = display_from(&shown_path(&finding.place.path), &folder, false);
             let fingerprint = content(finding, &report.sources);
             let key = (path, finding.rule.name.to_owned(), finding.function.clone(), fingerprint);
             *counts.entry(key).or_default() += 1;
@@ -168,7 +169,8 @@ impl Baseline {
         checked: &Checked,
     ) -> Known {
         let mut left: Vec<usize> = self.entries.iter().map(|entry| entry.count).collect();
-        let paths: Vec<PathBuf> = self.entries.iter().map(|entry| real_path(&self.folder.join(&entry.path))).collect();
+        let paths: Vec<PathBuf> =
+            self.entries.iter().map(|entry| real_path(&self.folder.join(names::path(&entry.path)))).collect();
         let mut exact: FxHashMap<(&Path, &str, &str), usize> = FxHashMap::default();
         for (index, (entry, path)) in self.entries.iter().zip(&paths).enumerate() {
             exact.insert((path, &entry.rule, &entry.fingerprint), index);
@@ -181,7 +183,7 @@ impl Baseline {
         let mut real: FxHashMap<String, PathBuf> = FxHashMap::default();
         findings.retain(|finding| {
             let path = &*finding.place.path;
-            let path = real.entry(path.to_owned()).or_insert_with(|| real_path(Path::new(path)));
+            let path = real.entry(path.to_owned()).or_insert_with(|| shown_path(path));
             let content = content(finding, sources);
             !take(exact.get(&(path.as_path(), finding.rule.name, content.as_str())).copied(), &mut left)
         });
@@ -223,6 +225,6 @@ impl Entry {
     pub fn words(&self) -> String {
         let of = if self.function.is_empty() { String::new() } else { format!(" in `{}`", self.function) };
         let times = if self.count == 1 { String::new() } else { format!(", {} times", self.count) };
-        format!("{}: {}{of}{times}", display(Path::new(&self.path)), self.rule)
+        format!("{}: {}{of}{times}", display(&names::path(&self.path)), self.rule)
     }
 }

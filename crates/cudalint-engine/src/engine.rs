@@ -9,7 +9,7 @@ use crate::levels::{Choices, Levels};
 use crate::lint::lint_project;
 use crate::makefiles;
 use crate::outcome::{Outcome, Part, UsageError};
-use crate::paths::{display, display_from, real_path};
+use crate::paths::{display, display_from, real_path, shown_path};
 use crate::project::{Local, Look, ProjectInput, Source};
 use crate::provider::{Disk, Memory};
 use crate::reading::{Given, Reading};
@@ -22,7 +22,7 @@ use crate::steps::{Progress, Steps, Stop};
 use crate::threads::threads;
 use crate::walk::{self, Globs};
 use cudalint_files::Bounds;
-use cudalint_findings::{Finding, Report};
+use cudalint_findings::{Finding, Report, names};
 use cudalint_program::DefiningFolder;
 use cudalint_program::python::LocalPackages;
 use cudalint_syntax::FileKind;
@@ -181,7 +181,7 @@ impl Engine {
         all.incomplete.append(&mut roots.incomplete);
         // Files that nobody named are shown as seen from here.
         for entry in all.incomplete.iter_mut().filter(|entry| Path::new(&entry.path).is_absolute()) {
-            entry.path = display_from(Path::new(&entry.path), &folder, absolute);
+            entry.path = display_from(&names::path(&entry.path), &folder, absolute);
         }
         let mut outcome = all.finish();
         outcome.details = details;
@@ -194,9 +194,8 @@ impl Engine {
             outcome.known.push(baseline.hide(findings, sources, &names, &checked));
         }
         if let Some(changes) = &changes {
-            let real = |path: &str| real_path(Path::new(path));
             let Report { findings, sources, .. } = &mut outcome.report;
-            findings.retain(|finding| changes.touch(finding, sources, &real));
+            findings.retain(|finding| changes.touch(finding, sources, &shown_path));
         }
         outcome.count_rules();
         Ok(outcome)

@@ -5,7 +5,7 @@ use crate::baseline::BaselineChoice;
 use crate::engine::Engine;
 use crate::ignoring;
 use crate::outcome::{Outcome, UsageError};
-use crate::paths::real_path;
+use crate::paths::shown_path;
 use crate::request::Request;
 use crate::steps::Progress;
 use cudalint_findings::{Applicability, Edit, Finding, edits};
@@ -104,7 +104,7 @@ impl Engine {
             }
             let mut next = request.clone();
             for (path, text) in &changed {
-                next.overlay.insert(real_path(Path::new(path)), text.as_bytes().into());
+                next.overlay.insert(shown_path(path), text.as_bytes().into());
             }
             let after = self.check(&next, progress)?;
             let harmful = harmful(&now, &after, &chosen);
@@ -119,7 +119,7 @@ impl Engine {
             }
             for (path, text) in changed {
                 let original = now.report.sources.get(&path).map_or("", |source| source.text()).to_owned();
-                let real = real_path(Path::new(&path));
+                let real = shown_path(&path);
                 let file = files.entry(path.clone());
                 file.or_insert_with(|| MendedFile { path, real, before: original, after: String::new() }).after = text;
             }
@@ -278,7 +278,7 @@ impl Engine {
                 ignored.quiet += 1;
             }
             if text != source.text() {
-                let (before, real) = (source.text().to_owned(), real_path(Path::new(path)));
+                let (before, real) = (source.text().to_owned(), shown_path(path));
                 ignored.files.push(MendedFile { path: path.to_owned(), real, before, after: text });
             }
         }

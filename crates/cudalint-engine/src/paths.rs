@@ -1,5 +1,6 @@
 //! Paths of files: which file they mean, and how output shows them.
 
+use cudalint_findings::names;
 use std::path::{Component, Path, PathBuf};
 
 /// The real path, or, where there is no such file, the one that it would have.
@@ -16,6 +17,11 @@ pub fn real_path(path: &Path) -> PathBuf {
         .unwrap_or_else(|_: std::io::Error| path.to_owned())
 }
 
+/// The real path of one as output shows it.
+pub fn shown_path(shown: &str) -> PathBuf {
+    real_path(&names::path(shown))
+}
+
 /// The path without `.` parts.
 pub fn tidy(path: &Path) -> PathBuf {
     let tidy: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
@@ -24,7 +30,7 @@ pub fn tidy(path: &Path) -> PathBuf {
 
 /// A path as output shows it: `/` on every system.
 pub fn display(path: &Path) -> String {
-    let text = tidy(path).to_string_lossy().into_owned();
+    let text = names::text(&tidy(path));
     if std::path::MAIN_SEPARATOR == '/' { text } else { text.replace(std::path::MAIN_SEPARATOR, "/") }
 }
 

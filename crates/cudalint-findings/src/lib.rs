@@ -9,6 +9,7 @@ pub mod fingerprint;
 pub mod format;
 pub mod lines;
 pub mod model;
+pub mod names;
 pub mod plain;
 pub mod report;
 pub mod schema;

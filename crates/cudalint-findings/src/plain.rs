@@ -4,6 +4,7 @@
 //! Build servers take lines that begin with `::`, and `##[…]`, `##vso[…]` and `##teamcity[…]` wherever they stand, for
 //! commands.
 
+use crate::names;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -21,16 +22,17 @@ pub(crate) fn commands(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Text on one line that neither steers a terminal nor is a command in a log: such characters as blanks, and the second
-/// `#` of a command as `?`.
+/// Text on one line that neither steers a terminal nor is a command in a log: such characters as blanks, the second
+/// `#` of a command as `?`, and bytes of [names] that are no UTF-8 as U+FFFD.
 pub fn one_line(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(steers) && commands(text).next().is_none() {
+    if !text.chars().any(|c| steers(c) || names::byte(c).is_some()) && commands(text).next().is_none() {
         return text.into();
     }
     let found: Vec<usize> = commands(text).collect();
     let letter = |(at, c): (usize, char)| match c {
         _ if found.contains(&at) => '?',
         c if steers(c) => ' ',
+        c if names::byte(c).is_some() => char::REPLACEMENT_CHARACTER,
         c => c,
     };
     text.char_indices().map(letter).collect::<String>().into()
@@ -52,7 +54,7 @@ pub fn path(path: &str) -> Cow<'_, str> {
 /// JSON with characters that steer, and the `#` of commands, written as escapes: both stand in strings alone.
 fn in_json(json: String) -> String {
     let breaks = |c: char| steers(c) && c != '\n';
-    if !json.chars().any(breaks) && commands(&json).next().is_none() {
+    if !json.chars().any(|c| breaks(c) || names::byte(c).is_some()) && commands(&json).next().is_none() {
         return json;
     }
     let found: Vec<usize> = commands(&json).collect();
@@ -61,6 +63,8 @@ fn in_json(json: String) -> String {
         if breaks(c) || found.binary_search(&at).is_ok() {
             // None of these is above the sixteen bits of one escape.
             let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else if names::byte(c).is_some() {
+            out.push(char::REPLACEMENT_CHARACTER);
         } else {
             out.push(c);
         }

@@ -80,6 +80,33 @@ fn a_file_that_is_no_utf8_or_of_which_a_part_is_lost_stays_as_it_is() {
     assert_eq!(text(&sandbox, "a.cu"), broken);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn names_of_any_bytes_are_files_like_others() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let sandbox = Sandbox::new(&[]);
+    let names = [&b"a\xfe.cu"[..], b"a\xff.cu"].map(|name| sandbox.path().join(std::ffi::OsStr::from_bytes(name)));
+    for name in &names {
+        fs::write(name, PROJECT).unwrap();
+    }
+    let launch = ["--select", "unchecked-launch"];
+    let sarif = sandbox.run(&[&launch[..], &["--output-format", "sarif"]].concat()).stdout;
+    assert!(sarif.contains("\"a%FE.cu\"") && sarif.contains("\"a%FF.cu\""), "{sarif}");
+    let shown = sandbox.run(&[&launch[..], &["--output-format", "concise"]].concat()).stdout;
+    assert_eq!(shown.matches("a\u{fffd}.cu:9:2: ").count(), 2, "{shown}");
+    let json = sandbox.run(&[&launch[..], &["--output-format", "json"]].concat()).stdout;
+    assert_eq!(json.matches("\"path\": \"a\u{fffd}.cu\"").count() % 2, 0, "{json}");
+    assert!(!json.contains('\u{10fefe}'), "{json}");
+    sandbox.run(&["--write-baseline", "known.json"]);
+    let known = sandbox.run(&["--baseline", "known.json"]);
+    assert!(known.stderr.contains("4 findings known") && known.stdout.contains("0 warnings"), "{known:?}");
+    let ran = sandbox.run(&["--fix"]);
+    assert!(ran.stderr.contains("2 findings fixed in 2 files"), "{ran:?}");
+    for name in &names {
+        assert!(fs::read_to_string(name).unwrap().contains("CHECK(cudaGetLastError());"));
+    }
+}
+
 #[test]
 fn permissions_stay_and_links_lead_where_they_did() {
     #[cfg(unix)]

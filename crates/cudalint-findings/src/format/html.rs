@@ -254,7 +254,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            c if crate::plain::steers(c) => out.push('\u{fffd}'),
+            c if crate::plain::steers(c) || crate::names::byte(c).is_some() => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-/// A path with everything percent-encoded that is not a letter, digit, `/` or one of `-._~`.
+/// A path with everything percent-encoded that is not a letter, digit, `/` or one of `-._~`; of a
+/// name that is no UTF-8, its bytes.
 fn encode(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
-    for byte in path.bytes() {
+    for byte in crate::names::bytes(path) {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
             out.push(char::from(byte));
         } else {
