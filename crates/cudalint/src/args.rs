@@ -49,9 +49,12 @@ pub enum Command {
     Init(InitArgs),
     /// List the rules
     Rules(RulesArgs),
-    /// Print the manual page
+    /// Print the manual page, or that of a subcommand
     #[command(hide = true)]
-    Man,
+    Man {
+        /// The subcommand
+        subcommand: Option<String>,
+    },
     /// Serve an editor: findings while a file is written, over standard input and output
     ///
     /// Speaks the Language Server Protocol; `docs/editors.md` says how editors start it.

@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         Some(Command::Explain(args)) => explain::explain(&engine, &args),
         Some(Command::Facts(args)) => facts::run(&engine, &args),
         Some(Command::Init(args)) => init::run(&engine, &args),
-        Some(Command::Man) => manual(),
+        Some(Command::Man { subcommand }) => manual(subcommand.as_deref()),
         Some(Command::Rules(args)) => explain::list(&engine, args.format),
         Some(Command::Server) => server(engine),
         Some(Command::Completions { shell }) => completions(shell),
@@ -88,10 +88,24 @@ fn server(engine: Engine) -> u8 {
     }
 }
 
-/// The manual page: that of the program, with its subcommands named, and that of `check`.
-fn manual() -> u8 {
+/// The manual page: that of the program, with its subcommands named, which is that of `check`, or that of a subcommand.
+fn manual(subcommand: Option<&str>) -> u8 {
+    let mut program = Cli::command();
+    // Names of subcommands get the program's in front of them.
+    program.build();
+    let command = match subcommand {
+        None => program,
+        Some(name) => match program.find_subcommand(name) {
+            Some(command) => command.clone(),
+            None => {
+                out::message("error", &format!("`{name}` is no subcommand: `cudalint help` names them"));
+                return check::TROUBLE;
+            }
+        },
+    };
     let mut page = Vec::new();
-    let written = clap_mangen::Man::new(Cli::command()).render(&mut page);
+    let written =
+        clap_mangen::Man::new(command).source(concat!("cudalint ", env!("CARGO_PKG_VERSION"))).render(&mut page);
     let problem = written.map_err(|error| error.to_string());
     match problem.and_then(|()| out::print(&String::from_utf8_lossy(&page))) {
         Ok(()) => check::CLEAN,

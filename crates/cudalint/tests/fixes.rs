@@ -218,6 +218,12 @@ fn a_watching_run_lints_again_when_something_changes() {
 
 #[test]
 fn there_is_a_manual_page() {
-    let page = Sandbox::new(&[]).run(&["man"]).stdout;
+    let sandbox = Sandbox::new(&[]);
+    let page = sandbox.run(&["man"]).stdout;
     assert!(page.contains(".TH cudalint 1") && page.contains("write\\-baseline"), "{page}");
+    assert!(page.contains("cudalint\\-verify(1)"), "{page}");
+    let page = sandbox.run(&["man", "verify"]).stdout;
+    assert!(page.contains(".TH cudalint-verify 1  \"cudalint ") && page.contains("only\\-confirmed"), "{page}");
+    let ran = sandbox.run(&["man", "nothing"]);
+    assert!(ran.code == 2 && ran.stderr.contains("`nothing` is no subcommand"), "{ran:?}");
 }
