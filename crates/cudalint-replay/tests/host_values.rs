@@ -327,3 +327,25 @@ fn objects_of_classes_with_memory_of_their_own_are_not_on_the_host_for_sure() {
     // It lies beside its count, in memory of an allocator.
     assert_eq!(given("Managed", "std::make_shared<Tally>()").as_deref(), Some("Host  4+0"));
 }
+
+#[test]
+fn a_static_member_has_its_value_where_it_is_defined() {
+    let header = "struct C { static int size; static const int fixed; static const int here = 8; };";
+    let program = "#include \"c.h\"\n__global__ void k() {}\n\
+        int main() { k<<<1, C::size>>>(); k<<<1, C::fixed>>>(); k<<<1, C::here>>>(); }";
+    let blocks = |definitions: &str| {
+        let project = project(&[("a.cu", program), ("c.h", header), ("b.cu", definitions)]);
+        let facts = replay_all(&project, &ReplayOptions::default());
+        let events = &facts[0].events;
+        launches(events).into_iter().map(|launch| launch.block.axes[0].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        blocks("#include \"c.h\"\nint C::size = 64;\nconst int C::fixed = 32;\nconst int C::here;"),
+        ["64", "32", "8"]
+    );
+    // Nothing says that one which is defined out of sight is 0.
+    let unknown = blocks("#include \"c.h\"\nconst int C::fixed = 32;");
+    assert!(unknown[0] != "0" && unknown[1..] == ["32", "8"], "{unknown:?}");
+    // What has no initializer begins with 0.
+    assert_eq!(blocks("#include \"c.h\"\nint C::size;\nconst int C::fixed = 32;"), ["0", "32", "8"]);
+}

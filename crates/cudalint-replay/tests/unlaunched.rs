@@ -152,3 +152,108 @@ fn no_block_is_guessed_where_callers_have_theirs() {
                 void go(float *a) { run(a, side()); }";
     assert_eq!(seen(&format!("{kernel}{made}")), None);
 }
+
+/// A kernel of which the threads of a block of up to 32 are in one warp, and those of a larger one race.
+const IN_A_WARP: &str = "__global__ void k(float *out, const float *in) { __shared__ float s[1024]; int t = threadIdx.x;\n\
+    s[t] = in[t]; if (t < 16) out[t] = s[t + 16] + s[t]; }\n";
+
+/// The blocks with which a race shows that is none between the lanes of one warp.
+fn racing_blocks(host: &str) -> Vec<[u32; 3]> {
+    let (runs, _) = runs_and_counts(&format!("{IN_A_WARP}{host}"));
+    let races = |run: &&cudalint_replay::runs::KernelRun| {
+        run.report
+            .events
+            .iter()
+            .any(|event| matches!(&event.kind, EventKind::Race { first, second, .. } if first.thread != second.thread))
+    };
+    runs.iter().filter(races).map(|run| run.block).collect()
+}
+
+#[test]
+fn only_blocks_that_a_launch_can_have_are_tried() {
+    let of = |block: &str| {
+        format!("void go(float *o, const float *i, int n, bool small) {{ {block} k<<<1, block>>>(o, i); }}")
+    };
+    for written in [
+        of("int block; if (small) block = 1; else block = 16;"),
+        of("int block = small ? 1 : 16;"),
+        of("dim3 block; if (small) block = dim3(1); else block = dim3(16, 1, 1);"),
+        of("int block = 16; switch (kind()) { case 0: block = 4; break; case 1: block = 8; break; }"),
+        // One of them alone would race: conditions may tie the launch to the other.
+        of("int block; if (small) block = 1; else block = 256;"),
+        // What another path gives is not known.
+        of("int block = small ? 16 : size();"),
+        format!("static int size(int n) {{ if (n < 100) return 1; return 16; }} {}", of("int block = size(n);")),
+        format!("static const int sizes[] = {{4, 8, 16}}; {}", of("int block = sizes[n];")),
+        "struct C { int block; C(bool small) { if (small) block = 1; else block = 16; }\n\
+         void go(float *o, const float *i) { k<<<1, block>>>(o, i); } };"
+            .to_owned(),
+    ] {
+        assert_eq!(racing_blocks(&written), Vec::<[u32; 3]>::new(), "{written}");
+    }
+    for (written, block) in [
+        (of("int block = size();"), 128),
+        (of("int block = small ? 256 : 512;"), 512),
+        (of("int block; if (small) block = 64; else block = 128;"), 128),
+        (of("dim3 block; if (small) block = dim3(64); else block = dim3(1024);"), 1024),
+    ] {
+        assert_eq!(racing_blocks(&written), [[block, 1, 1]], "{written}");
+    }
+}
+
+#[test]
+fn blocks_that_a_check_may_refuse_are_not_tried() {
+    let of = |check: &str, block: &str| {
+        format!("void go(float *o, const float *i, Tensor x) {{ {check} k<<<1, {block}>>>(o, i); }}")
+    };
+    for (check, block) in [
+        ("TORCH_CHECK(x.size(1) <= 16, \"too large\");", "x.size(1)"),
+        ("TORCH_CHECK(x.size(1) <= 16, \"too large\"); int n = x.size(1);", "n"),
+        ("int n = x.size(1); if (x.size(1) > 16) throw 1;", "n"),
+        ("int n = x.size(1); TORCH_CHECK(n <= 16, \"too large\");", "n"),
+        ("int n = x.size(1); check_size(n);", "n"),
+        ("int n = x.size(1); CHECK_LE(n, 16);", "n"),
+        ("int n = x.size(1); if (!is_valid(n)) return;", "dim3(n)"),
+    ] {
+        assert_eq!(racing_blocks(&of(check, block)), Vec::<[u32; 3]>::new(), "{check}");
+    }
+    for check in ["", "print(x.size(1));", "TORCH_CHECK(x.size(0) <= 16, \"too many\");"] {
+        assert!(!racing_blocks(&of(check, "x.size(1)")).is_empty(), "{check}");
+        assert!(!racing_blocks(&of(&format!("int n = x.size(1); {check}"), "n")).is_empty(), "{check}");
+    }
+}
+
+#[test]
+fn a_block_that_no_caller_gives_is_not_launched() {
+    let go = "void go(float *o, const float *i, int block) { switch (block) {\n\
+        case 16: k<<<1, block>>>(o, i); break; case 128: k<<<1, block>>>(o, i); break; } }\n";
+    let calls = |calls: &str| racing_blocks(&format!("{go} void all(float *o, const float *i) {{ {calls} }}"));
+    assert_eq!(calls("go(o, i, 16); go(o, i, 32);"), Vec::<[u32; 3]>::new());
+    assert_eq!(calls("go(o, i, 16); go(o, i, 128);"), [[128, 1, 1]]);
+    let elsewhere = |calls: &str| {
+        let caller = format!("void go(float *, const float *, int); void all(float *o, float *i) {{ {calls} }}");
+        let project = common::project(&[("a.cu", &format!("{IN_A_WARP}{go}")), ("b.cu", &caller)]);
+        let facts = cudalint_replay::replay_all(&project, &cudalint_replay::ReplayOptions::default());
+        let launches = cudalint_replay::runs::collect(&project, &facts);
+        let ids = project.modules().zip(&launches);
+        let runs = ids.flat_map(|(id, launches)| cudalint_replay::runs::execute(&project, id, launches).runs);
+        runs.filter(|run| !run.report.events.is_empty() && run.block[0] > 32).count()
+    };
+    assert_eq!(elsewhere("go(o, i, 16); go(o, i, 32);"), 0);
+    assert_eq!(elsewhere("go(o, i, 16); go(o, i, 128);"), 1);
+    // Whoever holds its address may call it with anything.
+    assert_eq!(elsewhere("go(o, i, 16); keep(go);"), 1);
+}
+
+#[test]
+fn a_launch_in_sight_says_how_many_blocks_there_are() {
+    let text = "__global__ void k(float *a) { INDEX a[i] = 1; if (threadIdx.x == 0) a[0] += 2; }\n\
+        void run(float *a) { k<<<BLOCKS, size()>>>(a); }"
+        .replace("INDEX", INDEX);
+    let blocks = |blocks: &str| {
+        let (runs, _) = runs_and_counts(&text.replace("BLOCKS", blocks));
+        runs.iter().filter(|run| !run.report.events.is_empty()).map(|run| run.grid[0]).max()
+    };
+    assert_eq!(blocks("1"), None);
+    assert!(blocks("size()") > Some(1));
+}

@@ -244,6 +244,11 @@ impl Function {
         self.effects.iter().any(|effect| matches!(effect, Effect::Frees(_) | Effect::Destroys(..)))
     }
 
+    /// Whether it selects the device that later calls mean.
+    pub fn selects_device(&self) -> bool {
+        self.effects.iter().any(|effect| matches!(effect, Effect::SelectsDevice(_)))
+    }
+
     /// Whether it creates a handle of this kind.
     pub fn creates(&self, kind: Handle) -> bool {
         self.effects.iter().any(|effect| matches!(effect, Effect::Creates(made, _) if *made == kind))

@@ -264,6 +264,10 @@ impl Lowerer<'_> {
                 CudaKind::FieldDeclaration => field(node, Field::DefaultValue).map(|value| self.expr(s, value)),
                 _ => self.initializer(s, node, declarator, declared.ty),
             };
+            // In its class a static member is only declared, unless it is `inline` or has its value there: it is defined elsewhere.
+            let member = matches!(cuda_kind(node), CudaKind::FieldDeclaration) && init.is_none();
+            let mut storage = storage;
+            storage.is_extern |= member && !storage.is_constexpr && !is_inline(s.text(node));
             self.global(s, name, declared.ty, storage, init);
         }
     }
@@ -412,4 +416,9 @@ impl Lowerer<'_> {
             self.module.instantiations.push(Instantiation { path, is_class: true, targs, span });
         }
     }
+}
+
+/// Whether a declaration says that it is `inline`.
+fn is_inline(text: &str) -> bool {
+    text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| word == "inline")
 }

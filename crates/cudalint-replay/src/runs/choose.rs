@@ -1,6 +1,7 @@
 //! Values for what nothing fixes: taken from how the program itself uses them, kept small, and only such that the
 //! conditions on the way to the launch hold.
 
+use super::extents::Block;
 use super::numbers::{Choice, amounts, fixed};
 use crate::facts::{Amount, Event, LaunchFact, Origin};
 use crate::given::Given;
@@ -13,12 +14,17 @@ const MAX_INPUTS: usize = 5;
 /// Most assignments that are worth executing, for one launch.
 pub(super) const MAX_ASSIGNMENTS: usize = 2;
 
+/// Most blocks of one launch that are told apart.
+const MAX_BLOCKS: usize = 8;
+
 /// A choice and what it is called.
 #[derive(Clone, Debug)]
 pub(super) struct Assignment {
     pub choice: Choice,
     /// Inputs by their names.
     pub values: Vec<(String, i64)>,
+    /// Choices that go as well with what the source says of the block: what is found must show with them, too.
+    pub others: Vec<Choice>,
     /// Whether its one input fills whole blocks and a part of another: what a multiple shows it shows too.
     pub ragged: bool,
     /// Whether its one input is no better than a ragged one.
@@ -72,7 +78,10 @@ pub(super) fn assignments(event: &Event, fact: &LaunchFact) -> Vec<Assignment> {
     }
     if !defaults.is_empty() {
         let choice = Choice { at: sure, admitted: defaults, open_grid: false };
-        found.insert(0, Assignment { choice, values: Vec::new(), ragged: false, replaceable: false });
+        found.insert(
+            0,
+            Assignment { choice, values: Vec::new(), others: Vec::new(), ragged: false, replaceable: false },
+        );
     }
     found
 }
@@ -142,6 +151,83 @@ pub(super) fn is_loose(event: &Event, fact: &LaunchFact, choice: &Choice) -> boo
         .any(|atom| !is_free(&atom) && choice.at.contains_key(&atom.id()) && !sure.contains_key(&atom.id()))
 }
 
+/// Whether an extent hangs on what code out of sight computes, or branches that nothing decides.
+pub(super) fn is_computed_out_of_sight(extent: &Quantity) -> bool {
+    extent.inputs().iter().any(|atom| !is_free(atom))
+}
+
+/// An assignment with a block that the source says: of several the first, where the chosen one is none of them. The others come with it,
+/// since conditions may tie one of them to the launch. None where the way to the launch rules all out.
+pub(super) fn within(
+    event: &Event,
+    fact: &LaunchFact,
+    written: &Block,
+    mut assignment: Assignment,
+) -> Option<Assignment> {
+    let sure = fixed(event);
+    let mut all = vec![assignment.choice.clone()];
+    let mut open = Vec::new();
+    for (axis, written) in fact.block.axes.iter().zip(written) {
+        let Some(atom) = lone_atom(&axis.quantity).filter(|atom| !is_free(atom) && !sure.contains_key(&atom.id()))
+        else {
+            continue;
+        };
+        let chosen = assignment.choice.at.get(&atom.id()).copied();
+        let Some(chosen) = chosen.filter(|_| !written.is_free()) else { continue };
+        let mut values: Vec<i64> = written.values.iter().rev().map(|value| i64::from(*value)).collect();
+        match values.iter().position(|value| *value == chosen) {
+            Some(at) => values[..=at].rotate_right(1),
+            None if written.open => values.insert(0, chosen),
+            None => {}
+        }
+        let with = |choice: &Choice| {
+            let (choice, id) = (choice.clone(), atom.id());
+            values.clone().into_iter().map(move |value| {
+                let mut choice = choice.clone();
+                choice.at.insert(id, value);
+                choice
+            })
+        };
+        all = all.iter().flat_map(with).take(MAX_BLOCKS).collect();
+        open.push(atom);
+    }
+    all.retain(|choice| event.conditions.iter().all(|condition| condition.admits(&choice.at)));
+    if open.is_empty() {
+        return Some(assignment);
+    }
+    let mut all = all.into_iter();
+    assignment.choice = all.next()?;
+    assignment.others = all.collect();
+    for atom in open {
+        let value = assignment.choice.at.get(&atom.id());
+        let named = assignment.values.iter_mut().find(|(name, _)| name == atom.name());
+        if let (Some(value), Some((_, named))) = (value, named) {
+            *named = *value;
+        }
+    }
+    Some(assignment)
+}
+
+/// Whether what is known of the way to a launch lets a block through that was guessed.
+pub(super) fn lets_through(event: &Event, fact: &LaunchFact, block: [u32; 3]) -> bool {
+    let atoms = fact.block.axes.iter().map(|axis| lone_atom(&axis.quantity));
+    let at = atoms.zip(block).filter_map(|(atom, extent)| Some((atom?.id(), i64::from(extent)))).collect();
+    event.conditions.iter().all(|condition| condition.admits(&at))
+}
+
+/// The atom that an extent is by itself.
+fn lone_atom(extent: &Quantity) -> Option<Atom> {
+    let Quantity::Symbolic(poly) = extent else { return None };
+    let mut terms = poly.terms.iter();
+    match (terms.next(), terms.next()) {
+        (Some((product, 1)), None) => match product.as_slice() {
+            [atom] => Some(atom.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 fn inputs_of(amount: &Amount) -> Option<Vec<Atom>> {
     let inputs = amount.quantity.inputs();
     inputs
@@ -197,7 +283,8 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
                 _ => None,
             };
             let rounded = sole.is_some_and(|usage| usage.divisors.iter().all(|(_, up)| *up));
-            found.push(Assignment { choice, values, ragged: rounded && round < 2, replaceable: rounded && round >= 2 });
+            let (ragged, replaceable) = (rounded && round < 2, rounded && round >= 2);
+            found.push(Assignment { choice, values, others: Vec::new(), ragged, replaceable });
         }
         if found.len() >= MAX_ASSIGNMENTS {
             break;

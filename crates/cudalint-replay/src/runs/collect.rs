@@ -1,6 +1,6 @@
 //! Launches of the whole project by the kernels that they launch.
 
-use super::guess::Block;
+use super::extents::Block;
 use super::written;
 use crate::facts::{Event, EventKind, Facts, LaunchFact};
 use cudalint_kernel::python::Specialization;

@@ -3,11 +3,13 @@
 
 use super::accounts::KernelAccount;
 use super::binding::{Binding, Summaries};
-use super::choose::{Assignment, assignments, is_loose};
+use super::checked;
+use super::choose::{Assignment, assignments, is_loose, within};
 use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
 use super::crossings::given_to;
 use super::defects::{DefectFact, defects};
+use super::extents;
 use super::numbers::{Cause, Choice, Numbers, chosen, fixed, numbers};
 use super::repetitions::{drop_combinations, drop_repetitions};
 use super::solve::proposals;
@@ -34,7 +36,7 @@ const MAX_PROPOSALS: usize = 1;
 const OPERATIONS_PER_BYTE: u64 = 375;
 /// Lane-operations for a launch after the first with the same template arguments, of those that rest on facts and of
 /// those that do not: what the kernel does was seen, it is about other numbers.
-const OPERATIONS_OF_LATER_ONES: u64 = 75_000;
+pub(super) const OPERATIONS_OF_LATER_ONES: u64 = 75_000;
 /// What the smallest file may spend: two launches with all of their own budget.
 const LEAST_OPERATIONS: u64 = 600_000;
 
@@ -132,7 +134,7 @@ fn run<'p>(project: &'p Project, id: ModuleId, launches: &ModuleLaunches<'_>) ->
         }
     }
     for (kernel, seen) in &launches.kernels {
-        let written = launches.written.iter().find(|(id, _)| id == kernel).map(|(_, block)| *block);
+        let written = launches.written.iter().find(|(id, _)| id == kernel).map(|(_, block)| block.clone());
         module.with_guess(*kernel, seen, written);
     }
     for (kernel, _) in &launches.kernels {
@@ -149,6 +151,10 @@ impl Module<'_> {
     /// Executes a launch with facts alone, if its grid is known or not, as asked for.
     fn with_facts(&mut self, kernel: FunctionId, seen: &Seen<'_>, whole: bool) {
         let Some(function) = self.project.function_at(self.id, kernel) else { return };
+        if self.is_ruled_out(seen) {
+            self.note(seen.event.site, Outcome::Not("block that nobody gives"));
+            return;
+        }
         match numbers(seen.fact, function, &facts_of(seen)) {
             Ok(numbers) if whole == numbers.launch.grid.contains(&0) => {}
             Ok(numbers) => {
@@ -169,6 +175,9 @@ impl Module<'_> {
         if seen.fact.block_by_caller && block_knowledge(seen.fact) != BlockKnowledge::Known {
             return;
         }
+        if block_knowledge(seen.fact) == BlockKnowledge::Free && checked::is_checked(self.project, seen) {
+            return;
+        }
         let facts = numbers(seen.fact, function, &facts_of(seen));
         if facts.as_ref().is_ok_and(|numbers| numbers.complete) {
             return;
@@ -178,11 +187,23 @@ impl Module<'_> {
             .map(|code| proposals(seen.event, seen.fact, &code, MAX_PROPOSALS))
             .unwrap_or_default();
         let mut settled = false;
+        let written = self.written_block(seen);
         for assignment in proposed.into_iter().chain(assignments(seen.event, seen.fact)) {
             if settled && assignment.replaceable {
                 continue;
             }
+            let assignment = match &written {
+                Some(written) => within(seen.event, seen.fact, written, assignment),
+                None => Some(assignment),
+            };
+            let Some(assignment) = assignment else { continue };
             let Ok(chosen) = numbers(seen.fact, function, &assignment.choice) else { continue };
+            let can_be = |written: &extents::Block| {
+                written.iter().zip(chosen.launch.block).all(|(axis, extent)| axis.admits(extent))
+            };
+            if !written.as_ref().is_none_or(can_be) {
+                continue;
+            }
             let known = facts.as_ref().is_ok_and(|facts| facts.launch == chosen.launch);
             if known {
                 continue;
@@ -276,6 +297,9 @@ impl Module<'_> {
             let block = block_knowledge(seen.fact);
             report.events.retain(|event| holds_for_any_size(event, block));
         }
+        if let Some(assignment) = assignment {
+            self.in_others(&code, function, seen.fact, &assignment.others, &mut report.events);
+        }
         let mut run = make_run((self.id, kernel), function, functions_of(&code), seen, numbers, assignment, report);
         if run.assumptions.is_none() {
             run.unguarded = vacuous::unguarded(&code, &run.bindings);
@@ -351,7 +375,7 @@ fn add_figures(bytes: usize, runs: &mut [KernelRun], codes: &[Option<Arc<Code>>]
 
 /// What is known of the block of a launch some of whose numbers are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum BlockKnowledge {
+pub(super) enum BlockKnowledge {
     /// Its extents follow from the source.
     Known,
     /// Its size is one number that is chosen: it is as good as any other.
@@ -360,7 +384,7 @@ enum BlockKnowledge {
     Computed,
 }
 
-fn block_knowledge(fact: &LaunchFact) -> BlockKnowledge {
+pub(super) fn block_knowledge(fact: &LaunchFact) -> BlockKnowledge {
     let open: Vec<&Quantity> =
         fact.block.axes.iter().map(|axis| &axis.quantity).filter(|extent| extent.known().is_none()).collect();
     match open.as_slice() {
@@ -396,7 +420,7 @@ pub(super) fn functions_of(code: &Code) -> Arc<[Site]> {
 }
 
 /// The choice that chooses nothing.
-fn facts_of(seen: &Seen<'_>) -> Choice {
+pub(super) fn facts_of(seen: &Seen<'_>) -> Choice {
     Choice { at: fixed(seen.event), open_grid: true, ..Choice::default() }
 }
 

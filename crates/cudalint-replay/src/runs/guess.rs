@@ -1,5 +1,6 @@
 //! Configurations for kernels whose launch, or whose block, is not in sight: taken from what the kernel says of itself.
 
+use super::extents::{Axis, Block, combinations, open_block};
 use super::report::{Access, AccessKind, Event, EventKind, ObjectKind, RaceScope, RaceValues};
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::readings::deciding::Given;
@@ -10,15 +11,14 @@ const MAX_THREADS: i64 = 1024;
 /// Threads of a warp: kernels are hardly made for fewer.
 const WARP: u32 = 32;
 
-/// Extents of a block along x, y, z, where they are written as constants.
-pub(super) type Block = [Option<u32>; 3];
-
 /// Blocks that a kernel is probably meant for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Guess {
     pub block: [u32; 3],
     /// Another block that what is found must hold for too, where nothing in the kernel speaks for the first.
     pub other: Option<[u32; 3]>,
+    /// Blocks that the launches in sight may have as well: what is found must hold for these, too.
+    pub others: Vec<[u32; 3]>,
     /// A small block: races in memory that all blocks see must show there as well.
     pub small: [u32; 3],
     /// Whether the kernel states the block itself, by `__launch_bounds__`. Of several axes it states the product alone: how the
@@ -49,7 +49,8 @@ impl Guess {
     /// The block of a launch in sight.
     pub fn of_launch(code: &Code, block: [u32; 3]) -> Self {
         let axes = readings::block::thread_axes(code);
-        Self { block, other: None, small: block, stated: false, launched: true, axes, written: block.map(Some) }
+        let written = block.map(|extent| Axis::from(Some(extent)));
+        Self { block, other: None, others: Vec::new(), small: block, stated: false, launched: true, axes, written }
     }
 
     /// Whether the kernel states the block, or a launch in sight has it.
@@ -81,26 +82,30 @@ impl Guess {
 
     /// With half of the threads along the last axis of which nothing is written: for kernels that leave their shared arrays with more.
     pub fn narrower(&self) -> Option<Self> {
-        let free = |axis: &usize| self.written[*axis].is_none() && self.block[*axis] > 1;
+        let free = |axis: &usize| self.written[*axis].is_free() && self.block[*axis] > 1;
         let axis = [1, 0].into_iter().find(free).filter(|_| !self.is_given() && self.block[2] == 1)?;
         let (mut block, mut small) = (self.block, self.small);
         block[axis] /= 2;
         small[axis] = small[axis].min(block[axis]);
-        (block.iter().product::<u32>() >= WARP).then(|| Self { block, other: None, small, ..self.clone() })
+        let mut others = self.others.clone();
+        others.iter_mut().for_each(|other| other[axis] = block[axis]);
+        (block.iter().product::<u32>() >= WARP).then(|| Self { block, other: None, others, small, ..self.clone() })
     }
 
     /// With what is written of the block in place of what was guessed; `None` where that is more threads than a block can have.
     fn with_written(self, written: Block) -> Option<Self> {
         let put = |block: [u32; 3]| {
-            let block = [0, 1, 2].map(|axis| written[axis].unwrap_or(block[axis]));
-            let threads = block.iter().try_fold(1_u32, |all, axis| all.checked_mul(*axis));
-            threads.is_some_and(|threads| (1..=MAX_THREADS as u32).contains(&threads)).then_some(block)
+            let block = [0, 1, 2].map(|axis: usize| written[axis].nearest(block[axis]));
+            is_block(block).then_some(block)
         };
+        let mut others = combinations(&written, self.block);
+        others.retain(|other| is_block(*other));
         let other = self.other.and_then(put);
-        let block = put(self.block).or(other)?;
+        let block = put(self.block).or(other).or_else(|| others.pop())?;
+        others.retain(|other| *other != block);
         let stated = self.stated && block == self.block;
         let small = put(self.small).unwrap_or(block);
-        Some(Self { block, other: other.filter(|other| *other != block), small, stated, written, ..self })
+        Some(Self { block, other: other.filter(|other| *other != block), others, small, stated, written, ..self })
     }
 
     /// The assumption that it is; nothing where that is a fact.
@@ -160,9 +165,15 @@ const fn is_atomic(access: &Access) -> bool {
     matches!(access.kind, AccessKind::Atomic)
 }
 
+/// Whether a block can be launched.
+fn is_block(block: [u32; 3]) -> bool {
+    let threads = block.iter().try_fold(1_u32, |all, axis| all.checked_mul(*axis));
+    threads.is_some_and(|threads| (1..=MAX_THREADS as u32).contains(&threads))
+}
+
 /// Whether a block is as it is written.
 fn agrees(written: &Block, block: [u32; 3]) -> bool {
-    written.iter().zip(block).all(|(written, extent)| written.is_none_or(|written| written == extent))
+    written.iter().zip(block).all(|(written, extent)| written.admits(extent))
 }
 
 /// The block for a kernel: what launches say of it, and the rest from `__launch_bounds__`, from the sizes of its shared arrays, or a
@@ -188,14 +199,15 @@ pub(super) fn guess(code: &Code, written: Block) -> Option<Guess> {
             stated: bound.is_some() && dimensions == 1,
             launched: false,
             axes,
-            written: [None; 3],
+            others: Vec::new(),
+            written: open_block(),
         })
     };
-    let flat = |axis: usize| written[axis] == Some(1);
+    let flat = |axis: usize| written[axis].only() == Some(1);
     let guess = match readings::block::axes(code) {
         [_, _, true] if !flat(2) => of(3),
         // Threads that a kernel does not tell apart along x would all do the same: it has one there.
-        [false, true, _] if !flat(1) && (written[0].is_none() || flat(0)) => of(1).map(Guess::with_one_column),
+        [false, true, _] if !flat(1) && (written[0].is_free() || flat(0)) => of(1).map(Guess::with_one_column),
         [_, true, _] if !flat(1) => of(2),
         _ => of(1),
     };

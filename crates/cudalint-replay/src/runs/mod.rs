@@ -11,12 +11,14 @@
 mod account;
 mod accounts;
 mod binding;
+mod checked;
 mod choose;
 mod collect;
 mod counts;
 mod crossings;
 pub mod defects;
 mod execute;
+mod extents;
 mod guess;
 mod numbers;
 mod origin;

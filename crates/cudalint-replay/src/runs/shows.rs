@@ -1,11 +1,14 @@
 //! What shows with a block that is guessed: only what shows with others as well, and with numbers that are chosen.
 
-use super::execute::Module;
+use super::execute::{Module, OPERATIONS_OF_LATER_ONES};
 use super::guess::{Guess, Rest, with_values};
+use super::numbers::{Choice, numbers};
 use super::repetitions::{Key, key};
 use super::report;
+use crate::facts::LaunchFact;
 use cudalint_kernel::readings::deciding::Given;
 use cudalint_kernel::{Budget, Code, Contents, LaunchInput};
+use cudalint_program::ir::Function;
 use rustc_hash::FxHashSet;
 
 /// Lane-operations for a kernel of which only the block is guessed and whose threads do not work together: what is
@@ -32,7 +35,7 @@ impl Module<'_> {
             return Vec::new();
         }
         events.retain(|event| guess.admits(event, rest));
-        let others = guess.other.map(|other| (other, false)).into_iter().chain([(guess.small, true)]);
+        let others = guess.other.iter().chain(&guess.others).map(|other| (*other, false)).chain([(guess.small, true)]);
         for (block, global_alone) in others {
             let concerned = |event: &report::Event| !global_alone || is_race_in_global_memory(event);
             if block != launch.block && events.iter().any(concerned) {
@@ -42,6 +45,25 @@ impl Module<'_> {
             }
         }
         events
+    }
+
+    /// Keeps of what a launch shows under a choice what it shows under each of these as well.
+    pub(super) fn in_others(
+        &mut self,
+        code: &Code,
+        kernel: &Function,
+        fact: &LaunchFact,
+        others: &[Choice],
+        events: &mut Vec<report::Event>,
+    ) {
+        for other in others {
+            let Ok(other) = numbers(fact, kernel, other) else { continue };
+            if events.is_empty() {
+                break;
+            }
+            let seen = keys(&self.spend(code, &other.launch, OPERATIONS_OF_LATER_ONES).events);
+            events.retain(|event| seen.contains(&shown(event)));
+        }
     }
 
     /// One more execution of a kernel that something was found in.

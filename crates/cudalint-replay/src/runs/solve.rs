@@ -43,7 +43,8 @@ pub(super) fn proposals(event: &Event, fact: &LaunchFact, code: &Code, limit: us
                     let at: BTreeMap<u32, i64> = atoms.iter().map(Atom::id).zip(numbers).collect();
                     let value = |atom: &Atom| at.get(&atom.id()).map(|value| (atom.name().to_owned(), *value));
                     let values = atoms.iter().filter_map(value).collect();
-                    Assignment { choice: Choice { at, ..Choice::default() }, values, ragged: false, replaceable: false }
+                    let choice = Choice { at, ..Choice::default() };
+                    Assignment { choice, values, others: Vec::new(), ragged: false, replaceable: false }
                 })
                 .filter(|assignment| event.conditions.iter().all(|condition| condition.admits(&assignment.choice.at)))
                 .collect::<Vec<_>>()

@@ -1,8 +1,10 @@
 //! Launches in branches of `#if` that are not the program. Nothing of these is lowered: they are read from the text, as far as that is
 //! plain.
 
-use super::guess::Block;
 use cudalint_program::ir::Module;
+
+/// Extents of a block along x, y, z, where they are written as constants.
+type Block = [Option<u32>; 3];
 
 /// How many names, one standing for another, are followed.
 const MAX_DEPTH: u32 = 4;

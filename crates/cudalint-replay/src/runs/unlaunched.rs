@@ -2,9 +2,12 @@
 //! are chosen, an answer to what an argument would decide, or several blocks.
 
 use super::binding::Binding;
+use super::checked;
+use super::choose::lets_through;
 use super::collect::Seen;
 use super::execute::{Module, Outcome, functions_of, name_of};
-use super::guess::{Block, Guess, Rest, bare_launch, guess};
+use super::extents::{self, Axis, Block, open_block, told};
+use super::guess::{Guess, Rest, bare_launch, guess};
 use super::shows::{OPERATIONS_OF_LONE_THREADS, Subject, fits, keys, leaves_shared, repeats_rows, shown};
 use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
 use super::{Basis, KernelRun, report};
@@ -16,9 +19,9 @@ use cudalint_kernel::readings::block::block_axes;
 use cudalint_kernel::readings::deciding::{self, Given};
 use cudalint_kernel::readings::locks;
 use cudalint_kernel::{Argument, Code, LaunchInput};
-use cudalint_program::Scope;
 use cudalint_program::ir::{Dialect, Function, FunctionId, Type, TypeId, Variable};
 use cudalint_program::types::{self, Ty, TypeEnv};
+use cudalint_program::{Project, Scope};
 use std::sync::Arc;
 use typed_index_collections::TiVec;
 
@@ -39,14 +42,17 @@ impl Module<'_> {
         if seen.iter().any(|seen| seen.fact.block_by_caller) {
             return;
         }
+        if seen.iter().any(|seen| checked::is_checked(self.project, seen)) {
+            return;
+        }
         let first = seen.first();
         let env = first.map_or_else(|| self.instance(kernel, function), |seen| Binding::of(seen.fact));
         if env.python.is_none() && function.python.is_some() {
             return;
         }
-        let written = written.or_else(|| seen.iter().map(said).max_by_key(|block| block.iter().flatten().count()));
-        let written = written.unwrap_or_default();
-        let Some(mut run) = self.guessed(kernel, function, &env, (first, written), None) else { return };
+        let written = written.or_else(|| seen.iter().map(|seen| said(self.project, seen)).max_by_key(told));
+        let written = written.unwrap_or_else(open_block);
+        let Some(mut run) = self.guessed(kernel, function, &env, (first, &written), None) else { return };
         self.counts.unlaunched_executed += u64::from(seen.is_empty());
         for one in seen {
             self.note(one.event.site, Outcome::Guessed);
@@ -54,7 +60,7 @@ impl Module<'_> {
         let mut made_for = env;
         if run.report.events.is_empty()
             && let Some((typed, types)) = self.with_element_types(function, &made_for)
-            && let Some(other) = self.guessed(kernel, function, &typed, (first, written), Some(&types))
+            && let Some(other) = self.guessed(kernel, function, &typed, (first, &written), Some(&types))
             && !other.report.events.is_empty()
         {
             (made_for, run) = (typed, other);
@@ -92,7 +98,7 @@ impl Module<'_> {
         kernel: FunctionId,
         function: &Function,
         made_for: &Binding,
-        (first, written): (Option<&Seen<'_>>, Block),
+        (first, written): (Option<&Seen<'_>>, &Block),
         types: Option<&str>,
     ) -> Option<KernelRun> {
         let code = self.code(kernel, made_for)?;
@@ -100,7 +106,10 @@ impl Module<'_> {
         if types.is_some() && !code.objects.iter().all(sized) {
             return None;
         }
-        let mut guess = guess(&code, written)?;
+        let mut guess = guess(&code, written.clone())?;
+        if !first.is_none_or(|seen| lets_through(seen.event, seen.fact, guess.block)) {
+            return None;
+        }
         let subject = (kernel, function, made_for);
         let (mut run, mut stays) = self.with_block(subject, &code, &guess, first, types)?;
         // With a block of its own a kernel stays within its shared arrays.
@@ -161,7 +170,11 @@ impl Module<'_> {
                 let mut axes = block_axes(code);
                 // Who takes a lock is not alone.
                 axes[0] |= locks::are_taken(code);
-                let grid = axes.map(|read| if read { BLOCKS } else { 1 });
+                let mut grid = axes.map(|read| if read { BLOCKS } else { 1 });
+                // A launch in sight says how many there are.
+                for (blocks, known) in grid.iter_mut().zip(first.map(|seen| blocks(seen)).unwrap_or_default()) {
+                    *blocks = known.map_or(*blocks, |known| known.min(*blocks));
+                }
                 let of_grid = LaunchInput { grid, ..launch.clone() };
                 if grid != [1, 1, 1]
                     && let Some(found) = self.with_numbers(&subject, &of_grid, Rest::Blocks)
@@ -289,7 +302,10 @@ impl Module<'_> {
             if conditions.iter().filter(of_threads).count() > 1 {
                 continue;
             }
-            if let (Some(block), false) = (guess.other, report.events.is_empty()) {
+            for block in guess.other.iter().chain(&guess.others).copied() {
+                if report.events.is_empty() {
+                    break;
+                }
                 let launch = LaunchInput { block, ..launch.clone() };
                 let seen = keys(&self.once_more_assuming(code, &launch, &conditions)?.events);
                 report.events.retain(|event| seen.contains(&shown(event)));
@@ -308,12 +324,24 @@ impl Module<'_> {
     }
 }
 
-/// What a launch that was met says of its block without any assumption.
-fn said(seen: &Seen<'_>) -> Block {
-    seen.fact.block.axes.each_ref().map(|axis| {
+/// What a launch that was met says of its block without any assumption; of an extent that is not known what the source says.
+fn said(project: &Project, seen: &Seen<'_>) -> Block {
+    let known = seen.fact.block.axes.each_ref().map(|axis| {
         let known = axis.quantity.known().filter(|_| axis.assumptions.is_none());
         known.and_then(|extent| u32::try_from(extent).ok())
-    })
+    });
+    let source = || extents::of_launch(project, seen.event.site.module, seen.event.site.span);
+    let source = if known.contains(&None) { source() } else { None };
+    let mut block = source.unwrap_or_else(open_block);
+    for (axis, known) in block.iter_mut().zip(known).filter(|(_, known)| known.is_some()) {
+        *axis = Axis::from(known);
+    }
+    block
+}
+
+/// The blocks of a launch that was met, as far as they are known.
+fn blocks(seen: &Seen<'_>) -> [Option<u32>; 3] {
+    seen.fact.grid.axes.each_ref().map(|axis| axis.quantity.known().and_then(|blocks| u32::try_from(blocks).ok()))
 }
 
 /// How a kernel of this make is launched.

@@ -92,6 +92,12 @@ impl Join<'_> {
             if function.role == FunctionRole::Destructor && status.weight == StatusWeight::Teardown {
                 continue;
             }
+            if self.only_for_releases(index, call) {
+                if function.role == FunctionRole::Destructor {
+                    continue;
+                }
+                status.weight = StatusWeight::Teardown;
+            }
             // What a wait reports is kept: later calls return it again. In a destructor nobody could hand it on.
             let waits = matches!(&site.callee, Callee::Api(api) if only_waits(*api));
             let again = || solved.calls.get(call).is_some_and(|after| after.must & after.may & AGAIN != 0);
@@ -144,6 +150,29 @@ impl Join<'_> {
             return None;
         }
         Some(FunctionStatus { function: function.id, calls, launches, unobserved, wrapper, damaged: function.damaged })
+    }
+
+    /// Whether a call selects a device and all that follows gives something back there: where it fails, so did the calls before it, and
+    /// nobody can do anything about it any more.
+    fn only_for_releases(&self, index: usize, call: usize) -> bool {
+        let flow = &self.function(index).flow;
+        let selects = |site: &CallSite| matches!(&site.callee, Callee::Api(api) if api.selects_device());
+        let Some(site) = flow.calls.get(call).filter(|site| selects(site)) else { return false };
+        let behind = |other: &cudalint_syntax::Span| other.start >= site.span.end;
+        let mut releases = false;
+        let mut after: Vec<(usize, &CallSite)> =
+            flow.calls.iter().enumerate().filter(|(_, other)| behind(&other.span)).collect();
+        after.sort_by_key(|(_, other)| other.span.start);
+        for (other, site) in after {
+            match &site.callee {
+                Callee::Api(api) if api.is_quiet() || api.releases() => releases = true,
+                Callee::Api(api) if api.selects_device() || only_waits(*api) => {}
+                Callee::Api(_) => return false,
+                _ if self.effect(index, other) == Effect::None => {}
+                _ => return false,
+            }
+        }
+        releases && !flow.launches.iter().any(|launch| behind(&launch.span))
     }
 
     /// Whether all work was waited for already before a call, and looked at.

@@ -181,7 +181,9 @@ impl<'p> Walker<'p> {
             if let Some((place, _)) = self.this_for(function) {
                 self.touch_object(&place);
             }
-            return self.unknown_call(args, &outs, Some((target, function)));
+            let out = self.unknown_call(args, &outs, Some((target, function)));
+            self.passes_unseen(name, args);
+            return out;
         }
         if self.is_overloaded(path) {
             let outs = self.arguments_of(None, args);
@@ -212,7 +214,9 @@ impl<'p> Walker<'p> {
         {
             self.touch_object(&place);
         }
-        self.unknown_call(args, &outs, None)
+        let out = self.unknown_call(args, &outs, None);
+        self.passes_unseen(name, args);
+        out
     }
 
     fn has_bases(&self, ty: &Ty) -> bool {

@@ -30,11 +30,23 @@ impl<'p> Walker<'p> {
         otherwise: &'p Block,
     ) -> Flow {
         let (mut yes, mut no, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+        let whole = looked.as_ref().map(|(quantity, _)| quantity.clone());
         if let Some((quantity, steps)) = looked.filter(|_| self.is_straight(condition)) {
             seen.push(Seen { expr: condition, quantity, steps });
         }
         self.parts(condition, true, 0, &mut yes, &mut seen);
         self.parts(condition, false, 0, &mut no, &mut seen);
+        let mut handed = Vec::new();
+        if yes.is_empty() && no.is_empty() {
+            match whole {
+                // What functions answer is a formula.
+                Some(Quantity::Symbolic(poly)) if poly.names_numbers(0) => {
+                    yes.push(Condition { poly: poly.clone(), holds: true });
+                    no.push(Condition { poly, holds: false });
+                }
+                _ => handed = self.handed_to_checks(condition),
+            }
+        }
         let known = self.path.known();
         let (mut yes_flow, mut no_flow) = (Flow::Next, Flow::Next);
         let truth = self.truth_of(condition, &mut seen);
@@ -64,6 +76,9 @@ impl<'p> Walker<'p> {
         };
         let until = if *gone == Flow::Stop { 0 } else { self.frames.len() };
         self.learn(&stayed, until);
+        for quantity in handed {
+            self.refuse(&quantity, until);
+        }
         flow
     }
 
@@ -77,7 +92,7 @@ impl<'p> Walker<'p> {
         self.learn(&parts, 0);
     }
 
-    fn learn(&mut self, conditions: &[Condition], until: usize) {
+    pub(super) fn learn(&mut self, conditions: &[Condition], until: usize) {
         for condition in conditions {
             if !self.path.learn(condition.clone(), until) {
                 self.leave_trace();

@@ -43,6 +43,7 @@ mod questions;
 mod recorded;
 mod results;
 mod rounds;
+mod screens;
 mod shapes;
 mod started;
 mod stmts;
