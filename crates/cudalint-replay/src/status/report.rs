@@ -165,7 +165,7 @@ impl Join<'_> {
         after.sort_by_key(|(_, other)| other.span.start);
         for (other, site) in after {
             match &site.callee {
-                Callee::Api(api) if api.is_quiet() || api.releases() => releases = true,
+                Callee::Api(api) if api.releases() || resets(*api) => releases = true,
                 Callee::Api(api) if api.selects_device() || only_waits(*api) => {}
                 Callee::Api(_) => return false,
                 _ if self.effect(index, other) == Effect::None => {}
@@ -264,6 +264,11 @@ impl Join<'_> {
 /// Whether all that a call does is to wait, so that nothing but the error of earlier work is lost with its status.
 fn only_waits(api: ApiId) -> bool {
     api.role == ErrorRole::Synchronizes && !api.copies() && !api.sets()
+}
+
+/// Whether a call gives everything back that lives on a device.
+fn resets(api: ApiId) -> bool {
+    api.effects.iter().any(|effect| matches!(effect, cudalint_program::api::effects::Effect::Resets))
 }
 
 /// How much a dropped status of a function matters.
