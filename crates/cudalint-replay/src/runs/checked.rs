@@ -5,7 +5,6 @@ use super::choose::is_computed_out_of_sight;
 use super::collect::Seen;
 use super::execute::{BlockKnowledge, Module, block_knowledge, facts_of};
 use super::extents::{self, Reader, block_of};
-use cudalint_program::Project;
 use cudalint_program::ir::{Expr, ExprId, Stmt};
 use cudalint_program::visit::{self, Item};
 use cudalint_syntax::Span;
@@ -13,19 +12,19 @@ use cudalint_syntax::Span;
 /// How many variables a block is followed through.
 const MAX_STEPS: usize = 32;
 
-/// Whether what a launch's block is taken from by calls is asked for in a condition, or handed to something as a comparison, before it.
-pub(super) fn is_checked(project: &Project, seen: &Seen<'_>) -> bool {
-    let (id, at) = (seen.event.site.module, seen.event.site.span);
-    let looks = || {
-        let block = block_of(project, id, at)?;
-        let reader = Reader::around(project, id, at)?;
-        let calls = reader.calls_in(block);
-        (!calls.is_empty()).then(|| reader.asks_for(&calls, at))
-    };
-    looks().unwrap_or(false)
-}
-
 impl Module<'_> {
+    /// Whether what a launch's block is taken from by calls is asked for in a condition, or handed to something as a comparison, before it.
+    pub(super) fn is_checked(&self, seen: &Seen<'_>) -> bool {
+        let (id, at) = (seen.event.site.module, seen.event.site.span);
+        let looks = || {
+            let block = block_of(self.project, id, at)?;
+            let reader = Reader::around(self.project, id, at)?;
+            let calls = reader.calls_in(block);
+            (!calls.is_empty()).then(|| reader.asks_for(&calls, at))
+        };
+        looks().unwrap_or(false)
+    }
+
     /// Whether the conditions on the way to a launch ask for a block that nobody gives: `case 1024:` of a size that all callers in sight
     /// choose from others.
     pub(super) fn is_ruled_out(&self, seen: &Seen<'_>) -> bool {

@@ -3,7 +3,6 @@
 
 use super::accounts::KernelAccount;
 use super::binding::{Binding, Summaries};
-use super::checked;
 use super::choose::{Assignment, assignments, is_loose, within};
 use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
@@ -175,7 +174,7 @@ impl Module<'_> {
         if seen.fact.block_by_caller && block_knowledge(seen.fact) != BlockKnowledge::Known {
             return;
         }
-        if block_knowledge(seen.fact) == BlockKnowledge::Free && checked::is_checked(self.project, seen) {
+        if block_knowledge(seen.fact) == BlockKnowledge::Free && self.is_checked(seen) {
             return;
         }
         let facts = numbers(seen.fact, function, &facts_of(seen));

@@ -2,7 +2,6 @@
 //! are chosen, an answer to what an argument would decide, or several blocks.
 
 use super::binding::Binding;
-use super::checked;
 use super::choose::lets_through;
 use super::collect::Seen;
 use super::execute::{Module, Outcome, functions_of, name_of};
@@ -42,7 +41,7 @@ impl Module<'_> {
         if seen.iter().any(|seen| seen.fact.block_by_caller) {
             return;
         }
-        if seen.iter().any(|seen| checked::is_checked(self.project, seen)) {
+        if seen.iter().any(|seen| self.is_checked(seen)) {
             return;
         }
         let first = seen.first();
