@@ -1,7 +1,7 @@
 //! What the source around a launch says of its block: the constants that each extent may be, from all that its variables are given.
 //! Which of them goes with which path is not asked: conditions may tie a block to a launch in ways that nobody follows.
 
-use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, FunctionId, LocalId, Module, ModuleId, Stmt, Type};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, FunctionId, LocalId, Module, ModuleId, Path, Stmt, Type};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::visit::{self, Item};
 use cudalint_program::{Name, Project, Scope};
@@ -181,14 +181,14 @@ impl<'p> Reader<'p> {
             Some(Expr::InitList(args)) => axes(args),
             Some(Expr::Cast { value, .. }) => self.extents(*value, depth + 1),
             Some(Expr::Select(_, a, b)) if is_vector => {
-                either(self.extents(*a, depth + 1), self.extents(*b, depth + 1))
+                either(&self.extents(*a, depth + 1), &self.extents(*b, depth + 1))
             }
             Some(Expr::Local(local)) if is_vector => {
                 if local.0 < self.function.param_count {
                     return open_block();
                 }
                 let given = self.values(*local).into_iter().map(|value| self.extents(value, depth + 1));
-                let mut block = given.reduce(either).unwrap_or_else(open_block);
+                let mut block = given.reduce(|a, b| either(&a, &b)).unwrap_or_else(open_block);
                 for (axis, value) in self.members_given(*local) {
                     let given = value.map_or_else(Axis::open, |value| self.numbers(value, depth + 1).axis());
                     block[axis] = joined(&block[axis], &given);
@@ -267,7 +267,7 @@ impl<'p> Reader<'p> {
 
     /// What a member of the class around is given, by methods of the class and whoever else names it.
     fn member(&self, name: &Name, depth: u32) -> Numbers {
-        let Some(entry) = self.project.record(self.id, &Default::default(), &self.function.scope) else {
+        let Some(entry) = self.project.record(self.id, &Path::default(), &self.function.scope) else {
             return Numbers::open();
         };
         let Some(record) = self.project.record_at(entry) else { return Numbers::open() };
@@ -450,7 +450,7 @@ impl<'p> Reader<'p> {
 }
 
 /// One of two blocks.
-fn either(a: Block, b: Block) -> Block {
+fn either(a: &Block, b: &Block) -> Block {
     [joined(&a[0], &b[0]), joined(&a[1], &b[1]), joined(&a[2], &b[2])]
 }
 

@@ -88,7 +88,9 @@ impl Guess {
         block[axis] /= 2;
         small[axis] = small[axis].min(block[axis]);
         let mut others = self.others.clone();
-        others.iter_mut().for_each(|other| other[axis] = block[axis]);
+        for other in &mut others {
+            other[axis] = block[axis];
+        }
         (block.iter().product::<u32>() >= WARP).then(|| Self { block, other: None, others, small, ..self.clone() })
     }
 
