@@ -90,12 +90,13 @@ impl Engine {
         let mut roots = Roots::new(self.table.rules, fixed);
         let mut disk = Disk::new(request.overlay.clone());
         let mut all = Part::default();
-        let groups = match &request.standard_input {
-            Some(input) => vec![standard_input(input, &mut roots, &mut disk)?],
+        let (groups, mut below) = match &request.standard_input {
+            Some(input) => (vec![standard_input(input, &mut roots, &mut disk)?], None),
             None => groups(request, &mut roots, &mut all)?,
         };
         let folder = std::env::current_dir().unwrap_or_default();
         let absolute = !request.paths.is_empty() && request.paths.iter().all(|path| path.is_absolute());
+        let shown = |real: &Path| display_from(real, &folder, absolute);
         let changes = changes(request, &groups)?;
         let (baselines, mut checked) = baselines(request, &groups)?;
         let mut projects = Vec::new();
@@ -123,7 +124,7 @@ impl Engine {
                 format!("commands of the build: {}", shown(file))
             }));
             let index = match root {
-                Some(root) => index(root, &kinds, &group.sources, &group.settings, &mut roots, &folder, absolute)?,
+                Some(root) => index(root, &kinds, &group, &mut below, &mut roots, &shown)?,
                 None => Index::default(),
             };
             let mut local: Vec<&str> = index.python.iter().map(String::as_str).collect();
@@ -140,7 +141,6 @@ impl Engine {
             .map(|(group, levels, only_local, commands, local_packages, others)| {
                 let base = base_of(&group);
                 let settings = &group.settings.settings;
-                let shown = |real: &Path| display_from(real, &folder, absolute);
                 let shares_heap = commands.shares_heap;
                 let mut reading = Reading::new(given, settings, &base, commands, &shown);
                 reading.options.local_packages = local_packages;

@@ -1,13 +1,13 @@
 //! Which files a run is about: those of the given paths by the project they belong to, and what a project has besides.
 
 use crate::outcome::{Fault, Part, UsageError};
-use crate::paths::{display, display_from, real_path};
+use crate::paths::{display, real_path};
 use crate::project::Source;
 use crate::provider::{Disk, Overlay};
 use crate::request::{Request, StandardInput};
 use crate::root::Roots;
 use crate::settings::{self, Loaded};
-use crate::walk::{self, Globs};
+use crate::walk::{self, Found, Globs, Walked};
 use cudalint_files::Bounds;
 use cudalint_syntax::FileKind;
 use rustc_hash::FxHashSet;
@@ -46,8 +46,20 @@ pub(crate) fn standard_input(
     })
 }
 
-/// The files of the paths, by the project they belong to.
-pub(crate) fn groups(request: &Request, roots: &mut Roots<'_>, all: &mut Part) -> Result<Vec<Group>, UsageError> {
+/// What is below the one folder that a run is about. Where that is a project's root, its index needs no walk of its own.
+pub(crate) struct Below {
+    /// The real path of the folder.
+    folder: PathBuf,
+    files: Vec<Found>,
+    others: Vec<PathBuf>,
+}
+
+/// The files of the paths, by the project they belong to; where they are all that is below one folder, what that is.
+pub(crate) fn groups(
+    request: &Request,
+    roots: &mut Roots<'_>,
+    all: &mut Part,
+) -> Result<(Vec<Group>, Option<Below>), UsageError> {
     let wrong = |error: settings::SettingsError| UsageError(error.to_string());
     let here = [PathBuf::from(".")];
     let paths = if request.paths.is_empty() { &here[..] } else { &request.paths };
@@ -69,7 +81,7 @@ pub(crate) fn groups(request: &Request, roots: &mut Roots<'_>, all: &mut Part) -
         });
     }
     let mut groups: BTreeMap<(Option<PathBuf>, Option<PathBuf>), Group> = BTreeMap::new();
-    for file in walked.files {
+    for file in &walked.files {
         let folder = file.real.parent().unwrap_or(Path::new("")).to_owned();
         let root = roots.root(&folder).map_err(wrong)?;
         let settings = roots.settings(root.as_deref().unwrap_or(&folder)).map_err(wrong)?;
@@ -84,13 +96,19 @@ pub(crate) fn groups(request: &Request, roots: &mut Roots<'_>, all: &mut Part) -
         }
         group.sources.push(Source {
             path: display(&file.path).into(),
-            real: file.real,
+            real: file.real.clone(),
             kind: file.kind,
             explicit: file.explicit,
             reported: true,
         });
     }
-    Ok(groups.into_values().filter(|group| !group.sources.is_empty()).collect())
+    let below = match paths {
+        [folder] if folder.is_dir() => {
+            Some(Below { folder: real_path(folder), files: walked.files, others: walked.others })
+        }
+        _ => None,
+    };
+    Ok((groups.into_values().filter(|group| !group.sources.is_empty()).collect(), below))
 }
 
 /// The `exclude` globs of a settings file.
@@ -134,15 +152,15 @@ pub(crate) struct Index {
     pub capped: bool,
 }
 
-/// Finds the project's other sources, as far as the kinds of the files that will be linted ask for them.
+/// Finds the project's other sources, as far as the kinds of the files that will be linted ask for them. `below`: what a walk has
+/// found before.
 pub(crate) fn index(
     root: &Path,
     kinds: &[FileKind],
-    reported: &[Source],
-    settings: &Loaded,
+    group: &Group,
+    below: &mut Option<Below>,
     roots: &mut Roots<'_>,
-    folder: &Path,
-    absolute: bool,
+    shown: &dyn Fn(&Path) -> String,
 ) -> Result<Index, UsageError> {
     let mut index = Index::default();
     // Documents stand for themselves.
@@ -151,9 +169,15 @@ pub(crate) fn index(
     }
     let cuda = kinds.iter().any(|kind| matches!(kind, FileKind::Cuda | FileKind::CFamily));
     let python = kinds.iter().any(|kind| matches!(kind, FileKind::Python | FileKind::Notebook));
-    let globs = exclusion(settings);
-    let walked = walk::walk(&[root.to_owned()], &Overlay::default(), &|real| globs.matches(real), false);
-    let known: FxHashSet<&Path> = reported.iter().map(|source| source.real.as_path()).collect();
+    let walked = match below.take_if(|below| below.folder == root) {
+        // The settings of the root have excluded what they exclude.
+        Some(Below { files, others, .. }) => Walked { files, others, ..Walked::default() },
+        None => {
+            let globs = exclusion(&group.settings);
+            walk::walk(&[root.to_owned()], &Overlay::default(), &|real| globs.matches(real), false)
+        }
+    };
+    let known: FxHashSet<&Path> = group.sources.iter().map(|source| source.real.as_path()).collect();
     let mut bytes = 0;
     for file in walked.files {
         // A folder with a mark of its own is another project.
@@ -161,7 +185,7 @@ pub(crate) fn index(
         if roots.root(parent).map_err(|error| UsageError(error.to_string()))?.as_deref() != Some(root) {
             continue;
         }
-        let path = || display_from(&file.real, folder, absolute);
+        let path = || shown(&file.real);
         let wanted = match file.kind {
             // Of Python only what uses the GPU is kept, which its size does not tell.
             FileKind::Python => {
@@ -179,7 +203,7 @@ pub(crate) fn index(
             index.sources.push(Source { path, kind: file.kind, explicit: false, reported: false, real: file.real });
         }
     }
-    if bytes > settings.settings.index.max_bytes {
+    if bytes > group.settings.settings.index.max_bytes {
         index.capped = true;
         index.sources.clear();
     } else {

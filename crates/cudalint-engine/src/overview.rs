@@ -67,7 +67,7 @@ impl Engine {
     pub fn overview(&self, request: &Request) -> Result<Vec<ProjectView>, UsageError> {
         let table = self.table();
         let mut roots = Roots::new(table.rules, self.fixed(&request.configuration)?);
-        let groups = groups(request, &mut roots, &mut Part::default())?;
+        let (groups, _) = groups(request, &mut roots, &mut Part::default())?;
         let architectures = given_architectures(request)?;
         let given = Given { architectures: &architectures, defines: &request.defines };
         let here = std::env::current_dir().unwrap_or_default();
