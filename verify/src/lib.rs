@@ -22,6 +22,7 @@ pub mod project;
 pub mod receipt;
 pub mod run;
 pub mod scenario;
+mod script_driver;
 mod spelled;
 pub mod stop;
 pub mod subject;

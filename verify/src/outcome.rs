@@ -54,6 +54,9 @@ pub struct Attempt {
     pub verdict: Verdict,
     /// In one sentence, why.
     pub reason: String,
+    /// Whether the project's own run came to the finding's place; none for other programs, and where nothing tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<bool>,
 }
 
 /// What a witness gives when it is evaluated again on the CPU. It says whether the finding follows from the source, and

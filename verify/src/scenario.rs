@@ -164,6 +164,9 @@ pub struct PythonProgram {
     pub made_up: Vec<String>,
     /// The folder of the user's file, where modules lie that it imports; none for a script that lies there itself.
     pub beside: Option<Utf8PathBuf>,
+    /// The project whose commands run it, where they do: then `script` is the finding's file in it, and the driver comes into
+    /// each Python that they start.
+    pub project: Option<Project>,
 }
 
 /// How a line of standard output begins that a cut script prints where a value, not an exception, shows the defect.

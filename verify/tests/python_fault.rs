@@ -61,6 +61,7 @@ fn judge_with(script: &str, calls: &[&str], change: impl Fn(&mut FindingEntry)) 
         control: None,
         made_up: Vec::new(),
         beside: None,
+        project: None,
     });
     let mut finding = finding(script, calls);
     change(&mut finding);

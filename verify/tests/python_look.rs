@@ -81,6 +81,7 @@ fn run_of(text: &str, finding: &FindingEntry, place: &Place, body: &str) -> Judg
         control: None,
         made_up: Vec::new(),
         beside: None,
+        project: None,
     });
     experiment::perform(finding, &program, &bench)
 }

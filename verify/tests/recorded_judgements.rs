@@ -481,6 +481,7 @@ fn script(script: &str, packages: &[&str]) -> Program {
         control: None,
         made_up: Vec::new(),
         beside: None,
+        project: None,
     })
 }
 

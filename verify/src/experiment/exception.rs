@@ -1,5 +1,6 @@
 //! Exceptions of Python: the script ends at the finding's line with the exception that the finding predicts.
 
+use super::tested::Tested;
 use super::{Judgement, driver};
 use crate::lab::{Bench, End, Run, RunOutcome};
 use crate::machine::Python;
@@ -43,6 +44,26 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     let judgement = experiment.judge(&run);
     let judgement = experiment.controlled(judgement);
     on_a_device(judgement, bench)
+}
+
+/// What a project's own run raised at the finding's place, whoever caught it. The run came to it.
+pub(super) fn in_project(finding: &FindingEntry, program: &PythonProgram, tested: &Tested) -> Judgement {
+    let of_run = |verdict, reason: String, records| {
+        Judgement::of_run(verdict, reason, tested.back_end.clone(), &tested.alone.run, records)
+    };
+    let Some(raise) = program.raises.as_ref().filter(|raise| !raise.classes.is_empty()) else {
+        let reason = "the finding names no exception that could be looked for";
+        return of_run(Verdict::Unviable, reason.to_owned(), Vec::new());
+    };
+    let seen = tested.alone.reached.exceptions(&finding.path, &program.script);
+    let found = seen.iter().find_map(|raised| Some((raised, matches(raised, raise, &program.script, false)?)));
+    match found {
+        Some((raised, line)) => {
+            let reason = format!("{} is raised at line {line}", raised.class_name());
+            of_run(Verdict::Confirmed, reason, vec![record(raised, &finding.path, Some(line))])
+        }
+        None => of_run(Verdict::NotObserved, "the line runs and raises nothing of the kind".to_owned(), Vec::new()),
+    }
 }
 
 /// Without a GPU nothing is decided: what the CPU's Python said stays beside the verdict.

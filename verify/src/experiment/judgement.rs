@@ -12,6 +12,8 @@ pub struct Judgement {
     pub reason: String,
     /// What it rests on.
     pub evidence: Evidence,
+    /// Whether the run came to the finding's place; none where nobody asked, or nothing tells.
+    pub reached: Option<bool>,
 }
 
 impl Judgement {
@@ -25,7 +27,7 @@ impl Judgement {
             log: None,
             reproducer: None,
         };
-        Self { verdict, reason: reason.into(), evidence }
+        Self { verdict, reason: reason.into(), evidence, reached: None }
     }
 
     /// The judgement of a program that could not be built.
@@ -72,7 +74,7 @@ impl Judgement {
             log: Some(run.log.to_string()),
             reproducer: None,
         };
-        Self { verdict, reason: reason.into(), evidence }
+        Self { verdict, reason: reason.into(), evidence, reached: None }
     }
 
     /// The judgement of a run that says nothing because it was ended or never began; none for one that ended by itself.

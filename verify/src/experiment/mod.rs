@@ -12,6 +12,7 @@ pub mod output;
 mod place;
 pub mod probed;
 pub mod sanitizer;
+mod tested;
 pub mod watchpoint;
 
 pub use judgement::Judgement;
@@ -22,6 +23,11 @@ use cudalint_findings::model::{FindingEntry, Method, Verdict};
 
 /// Performs the experiment of the finding's method on one program.
 pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
+    if let Program::Python(own) = program
+        && let Some(project) = &own.project
+    {
+        return tested::perform(finding, own, project, bench);
+    }
     match finding.verification.method {
         Method::Memcheck
         | Method::Racecheck

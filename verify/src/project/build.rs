@@ -2,6 +2,7 @@
 
 use super::compiler::{Compiled, With};
 use super::tools::{self, CompilePlan};
+use crate::machine::Program;
 use super::{programs, tree};
 use crate::lab::{Answer, Bench, BuildFailure, End, RunOutcome, first_error};
 use crate::probe::{self, WatchedFunction};
@@ -35,6 +36,8 @@ pub struct Built {
     pub compiled: Vec<Compiled>,
     /// Whether the probe was put in.
     pub probe: bool,
+    /// The folder of the driver that comes into each Python of its runs.
+    pub driver: Utf8PathBuf,
 }
 
 impl Built {
@@ -70,6 +73,13 @@ pub(crate) enum Put<'p> {
     Watchpoints,
     /// Lines alone.
     Lines,
+    /// Nothing, where there is no CUDA compiler: the run's Python is watched alone.
+    Nothing,
+}
+
+/// What is put into a build for findings in Python: what those in CUDA C++ share.
+pub(crate) fn put_for_scripts(bench: &Bench<'_>) -> Put<'static> {
+    if bench.lab.machine.nvcc.is_some() { Put::Probe(&[]) } else { Put::Nothing }
 }
 
 /// The project, built by the first who asks.
@@ -101,7 +111,11 @@ fn name_of(project: &Project, put: Put<'_>) -> String {
 }
 
 fn build(bench: &Bench<'_>, project: &Project, put: Put<'_>, name: &str) -> Result<Built, BuildFailure> {
-    let Some(nvcc) = &bench.lab.machine.nvcc else { return Err(BuildFailure::NoCompiler) };
+    let nvcc = match &bench.lab.machine.nvcc {
+        Some(nvcc) => Some(nvcc),
+        None if put == Put::Nothing => None,
+        None => return Err(BuildFailure::NoCompiler),
+    };
     let broken = |problem: String| BuildFailure::Broken(problem);
     let io = |error: std::io::Error| BuildFailure::Broken(error.to_string());
     let own = bench.folder.join("build");
@@ -125,31 +139,20 @@ fn build(bench: &Bench<'_>, project: &Project, put: Put<'_>, name: &str) -> Resu
         (folder, copy)
     };
     let word = |command: &String| command.replace(BUILD_FOLDER, &crate::lab::quoted(own.as_str()));
-    let probe_folder = bench.lab.folder.join("probe");
     let log = bench.folder.join("compilers.jsonl");
     drop(std::fs::remove_file(&log));
     let with_probe = matches!(put, Put::Probe(_));
-    let plan = CompilePlan {
-        log: log.clone(),
-        architecture: bench.lab.machine.architecture(),
-        known: known_architectures(bench, &nvcc.path),
-        probe: with_probe,
-        object: if with_probe { Some(object(bench, &nvcc.path, &probe_folder)?) } else { None },
-        wrapped: match put {
-            Put::Probe(_) => spelled::probed_names().map(|name| (*name).to_owned()).collect(),
-            Put::Watchpoints => spelled::watched_names().map(|name| (*name).to_owned()).collect(),
-            Put::Lines => Vec::new(),
-        },
-        probe_folder,
-        functions: if let Put::Probe(functions) = put { functions.to_vec() } else { Vec::new() },
-        include: include_folder(&nvcc.path),
-        libraries: crate::lab::library_folder(&nvcc.path),
-        ..CompilePlan::default()
+    let mut environment = match nvcc {
+        Some(nvcc) => tools::write(&bench.folder, &nvcc.path, bench.lab.launcher(), plan(bench, nvcc, put, &log)?)
+            .map_err(io)?
+            .environment,
+        None => Vec::new(),
     };
-    let tools = tools::write(&bench.folder, &nvcc.path, bench.lab.launcher(), plan).map_err(io)?;
+    let driver = super::python::write(bench).map_err(io)?;
+    environment.extend(super::python::environment(&driver, [&copied, &project.base]));
     let steps = project.clean.iter().map(|it| ("clean", it)).chain(project.build.iter().map(|it| ("program", it)));
     for (label, command) in steps {
-        let done = bench.make(label, &word(command), &folder, &tools.environment, LIMIT);
+        let done = bench.make(label, &word(command), &folder, &environment, LIMIT);
         // Nothing may be there that could be cleaned.
         if label != "clean" {
             ended(&done)?;
@@ -167,9 +170,10 @@ fn build(bench: &Bench<'_>, project: &Project, put: Put<'_>, name: &str) -> Resu
         folder,
         copy: (copied, project.base.clone()),
         root: project.root.clone(),
-        environment: tools.environment,
+        environment,
         compiled,
         probe: with_probe,
+        driver,
     };
     if built.commands.is_empty() {
         return Err(broken("what it makes is no program; `--run`, or `run` in `[verify]`, says what runs".to_owned()));
@@ -177,6 +181,29 @@ fn build(bench: &Bench<'_>, project: &Project, put: Put<'_>, name: &str) -> Resu
     let about = format!("{} commands of compilers, {} with the probe\n", built.compiled.len(), built.with_probe());
     drop(std::fs::write(bench.folder.join("compilers.log"), about));
     Ok(built)
+}
+
+/// What the scripts are told that stand in the place of compilers.
+fn plan(bench: &Bench<'_>, nvcc: &Program, put: Put<'_>, log: &Utf8Path) -> Result<CompilePlan, BuildFailure> {
+    let probe_folder = bench.lab.folder.join("probe");
+    let with_probe = matches!(put, Put::Probe(_));
+    Ok(CompilePlan {
+        log: log.to_owned(),
+        architecture: bench.lab.machine.architecture(),
+        known: known_architectures(bench, &nvcc.path),
+        probe: with_probe,
+        object: if with_probe { Some(object(bench, &nvcc.path, &probe_folder)?) } else { None },
+        wrapped: match put {
+            Put::Probe(_) => spelled::probed_names().map(|name| (*name).to_owned()).collect(),
+            Put::Watchpoints => spelled::watched_names().map(|name| (*name).to_owned()).collect(),
+            Put::Lines | Put::Nothing => Vec::new(),
+        },
+        probe_folder,
+        functions: if let Put::Probe(functions) = put { functions.to_vec() } else { Vec::new() },
+        include: include_folder(&nvcc.path),
+        libraries: crate::lab::library_folder(&nvcc.path),
+        ..CompilePlan::default()
+    })
 }
 
 /// What came of the build's command.

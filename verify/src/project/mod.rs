@@ -15,12 +15,15 @@ mod compiler;
 mod detect;
 mod processes;
 mod programs;
+mod python;
 mod run;
 mod tools;
 mod tree;
 
 pub use build::Built;
-pub(crate) use build::{Put, built};
+pub(crate) use build::{Put, built, put_for_scripts};
 pub use compiler::compile_main;
 pub use detect::{base_of, suggested};
+pub use python::{Raised, Reached};
+pub(crate) use run::Traced;
 pub(crate) use run::{alone, traced, under, with_variables};

@@ -2,6 +2,7 @@
 
 use super::build::Built;
 use super::processes::{logs, read};
+use super::python::{self, Reached};
 use crate::lab::{Bench, Run, RunOutcome, Watcher, head_of, quoted};
 use crate::probe::{self, Plan};
 use crate::tools::probe_log::Trace;
@@ -19,6 +20,8 @@ pub(crate) struct Traced {
     pub trace: Trace,
     /// The log, relative to the outcome folder.
     pub log: String,
+    /// What its Python programs came to, in the run that nothing disturbs.
+    pub reached: Reached,
 }
 
 /// A run under a tool.
@@ -53,10 +56,18 @@ pub(crate) fn traced(bench: &Bench<'_>, built: &Built, plan: &Plan, again: bool)
         let mut environment = built.environment.clone();
         environment.extend(probe::environment(&shared, &label, plan));
         environment.push(("CUDALINT_PROBE_EACH".to_owned(), "1".to_owned()));
-        let run = shared.run(&Run::on_device(label.clone(), command(built), environment));
+        let reached = shared.folder.join(format!("{label}.reached"));
+        for file in logs(&reached) {
+            drop(std::fs::remove_file(file));
+        }
+        if plain && !again {
+            environment.push((python::REACHED.to_owned(), reached.to_string()));
+        }
+        let run = shared.run(&Run::on_device(label.clone(), built.command(), environment));
         let (trace, log) = read(&shared, built, &probe::log(&shared, &label), &label);
         let run = with_shown_paths(built, run);
-        Arc::new(Traced { run, trace, log: shared.relative(&log) })
+        let reached = Reached::read(&logs(&reached), built);
+        Arc::new(Traced { run, trace, log: shared.relative(&log), reached })
     })
 }
 
@@ -66,7 +77,7 @@ pub(crate) fn under(bench: &Bench<'_>, built: &Built, watcher: Watcher, label: &
         let shared = bench.shared(&built.name).unwrap_or_else(|_| bench.clone());
         let run = shared.run(&Run {
             label: label.to_owned(),
-            command: command(built),
+            command: built.command(),
             environment: built.environment.clone(),
             watcher: Some(watcher),
             device: true,
@@ -86,18 +97,20 @@ pub(crate) fn with_variables(
 ) -> RunOutcome {
     let mut environment = built.environment.clone();
     environment.extend(variables);
-    with_shown_paths(built, bench.run(&Run::on_device(label, command(built), environment)))
+    with_shown_paths(built, bench.run(&Run::on_device(label, built.command(), environment)))
 }
 
-/// What runs the project, as a command of one program.
-fn command(built: &Built) -> Vec<String> {
-    let simple = |command: &str| !command.contains(|c: char| "|&;<>()$`\\\"'\n*?[#~=%".contains(c));
-    let commands = match built.commands.as_slice() {
-        // The program itself is what a tool starts then, and no shell.
-        [one] if simple(one) => format!("exec {one}"),
-        several => several.join("\n"),
-    };
-    vec!["sh".to_owned(), "-c".to_owned(), format!("cd {} && {commands}", quoted(built.folder.as_str()))]
+impl Built {
+    /// What runs the project, as a command of one program.
+    pub fn command(&self) -> Vec<String> {
+        let simple = |command: &str| !command.contains(|c: char| "|&;<>()$`\\\"'\n*?[#~=%".contains(c));
+        let commands = match self.commands.as_slice() {
+            // The program itself is what a tool starts then, and no shell.
+            [one] if simple(one) => format!("exec {one}"),
+            several => several.join("\n"),
+        };
+        vec!["sh".to_owned(), "-c".to_owned(), format!("cd {} && {commands}", quoted(self.folder.as_str()))]
+    }
 }
 
 /// What a person is shown of a run: the command without the variables by which the build finds compilers, and its words as

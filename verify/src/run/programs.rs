@@ -5,7 +5,7 @@ use super::request::{Observer, Request};
 use crate::experiment::Judgement;
 use crate::lab::{Bench, Build, BuildFailure, Lab};
 use crate::outcome::Attempt;
-use crate::scenario::{Candidate, CudaProgram, Origin, Program, ScenarioFile};
+use crate::scenario::{Candidate, CudaProgram, Origin, Program, Project, PythonProgram, ScenarioFile};
 use crate::subject::Subject;
 use cudalint_findings::model::{Evidence, FindingEntry, Verdict};
 use cudalint_syntax::FileKind;
@@ -81,7 +81,8 @@ impl<'run> Worker<'run> {
                 Err(reason) => ("none", None, Judgement::without_run(Verdict::Unviable, reason.clone())),
             };
             let (verdict, reason) = (judgement.verdict, judgement.reason.clone());
-            attempts.push(Attempt { program: name.to_owned(), folder, verdict, reason });
+            let reached = judgement.reached;
+            attempts.push(Attempt { program: name.to_owned(), folder, verdict, reason, reached });
             let settled = decides(verdict) || (self.lab.machine.devices.is_empty() && judgement.evidence.log.is_some());
             // The first of equals: the candidates come best first. What Python or a compiler said without a GPU is more
             // than nothing.
@@ -115,14 +116,15 @@ impl<'run> Worker<'run> {
         subject: &Subject,
         fixed: Option<&str>,
     ) {
-        if !matches!(subject.kind, FileKind::Cuda | FileKind::CFamily) {
+        let is_script = subject.kind == FileKind::Python;
+        if !is_script && !matches!(subject.kind, FileKind::Cuda | FileKind::CFamily) {
             return;
         }
         let path = fixed.unwrap_or(&finding.path);
         let Some(mut project) = (self.request.project_for)(path) else { return };
         // Nobody has asked for this build: it is made for a run alone.
         let machine = &self.lab.machine;
-        if !project.given && (machine.devices.is_empty() || machine.nvcc.is_none()) {
+        if !project.given && (machine.devices.is_empty() || machine.nvcc.is_none() || is_script) {
             return;
         }
         let own = self.request.root.join(path);
@@ -133,6 +135,10 @@ impl<'run> Worker<'run> {
         let as_written = |candidate: &Candidate| {
             matches!(candidate, Ok(Program::Cuda(CudaProgram { origin: Origin::AsWritten, .. })))
         };
+        if is_script {
+            candidates.insert(0, of_script(candidates, project, subject));
+            return;
+        }
         let place = if project.given { 0 } else { candidates.iter().take_while(|it| as_written(it)).count() };
         let program = CudaProgram {
             origin: Origin::Project,
@@ -218,6 +224,29 @@ impl<'run> Worker<'run> {
         judgement.evidence.log = log;
         judgement
     }
+}
+
+/// A script in a project's own run: what is looked for is what the script as written would show.
+fn of_script(candidates: &[Candidate], project: Project, subject: &Subject) -> Candidate {
+    let scripts = candidates.iter().filter_map(|candidate| match candidate {
+        Ok(Program::Python(program)) => Some(program),
+        _ => None,
+    });
+    let like = scripts.clone().find(|program| program.origin == Origin::AsWritten);
+    let raises = scripts.clone().find_map(|program| program.raises.clone());
+    let packages = like.or_else(|| scripts.clone().next()).map(|program| program.packages.clone());
+    Ok(Program::Python(PythonProgram {
+        origin: Origin::Project,
+        script: subject.file.clone(),
+        files: Vec::new(),
+        packages: packages.unwrap_or_default(),
+        reproducer: None,
+        raises,
+        control: None,
+        made_up: Vec::new(),
+        beside: None,
+        project: Some(project),
+    }))
 }
 
 /// Whether something was built or run.

@@ -60,6 +60,7 @@ impl<'run> Worker<'run> {
                 folder: None,
                 verdict: judgement.verdict,
                 reason: judgement.reason.clone(),
+                reached: None,
             };
             let outcome = self.with_judgement(task, finding, judgement);
             return Outcome { attempts: vec![attempt], ..with_replay(outcome, replay) };

@@ -33,6 +33,8 @@ def with_lines(code, script):
     Where the script puts values into a template, most lines still stand in both: they are found as the longest common
     run of lines, and the lines between them are counted on.
     """
+    # In a project it is asked which of its files holds the code.
+    script = script.of(code) if hasattr(script, "of") else script
     # A program with watchpoints tells its lines by itself.
     if not isinstance(code, str) or not code.strip() or f" {json.dumps(script.path)}\n" in code:
         return code

@@ -91,6 +91,23 @@ def run(script, code):
     exec(code, main.__dict__)
 
 
+def looked_at(script, tree, look):
+    """The script's tree with hooks, and what is watched for `--look` with these six arguments."""
+    import cudalint_accesses
+    import cudalint_compare
+    import cudalint_jit
+    import cudalint_strings
+
+    folder, lines, place, threads = look[0], ranges(look[1]), numbers(look[2].strip("-"), ":"), look[3].strip("-")
+    cover, block = numbers(look[4].strip("-"), ":") or None, numbers(look[5].strip("-"), ",") or None
+    if script.imports("numba"):
+        attempt("numba", lambda: cudalint_accesses.watch(script, folder, lines, threads, place, block))
+    if script.imports("cupyx") and not block:
+        attempt("cupyx", lambda: cudalint_jit.watch(script, folder, lines, threads))
+    cudalint_strings.watch(script, folder, threads)
+    return cudalint_compare.watch(script, tree, folder, lines, place, cover)
+
+
 def start(arguments):
     look = None
     if arguments[0] == "--look":
@@ -104,22 +121,7 @@ def start(arguments):
     for package, watch in packages:
         if script.imports(package):
             attempt(package, lambda: watch(script))
-    code = None
-    if look:
-        import cudalint_accesses
-        import cudalint_compare
-        import cudalint_jit
-        import cudalint_strings
-
-        folder, lines, place, threads = look[0], ranges(look[1]), numbers(look[2].strip("-"), ":"), look[3].strip("-")
-        cover, block = numbers(look[4].strip("-"), ":") or None, numbers(look[5].strip("-"), ",") or None
-        tree = script.tree()
-        if script.imports("numba"):
-            attempt("numba", lambda: cudalint_accesses.watch(script, folder, lines, threads, place, block))
-        if script.imports("cupyx") and not block:
-            attempt("cupyx", lambda: cudalint_jit.watch(script, folder, lines, threads))
-        cudalint_strings.watch(script, folder, threads)
-        code = compile(cudalint_compare.watch(script, tree, folder, lines, place, cover), script.path, "exec")
+    code = compile(looked_at(script, script.tree(), look), script.path, "exec") if look else None
     calls = cudalint_statuses.watch(script)
     sys.argv = arguments
     sys.path[0] = os.path.dirname(script.path)

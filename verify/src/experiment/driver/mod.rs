@@ -4,32 +4,16 @@
 use super::Judgement;
 use crate::lab::{Bench, head_of};
 use crate::machine::Python;
-use crate::scenario::PythonProgram;
-use camino::{Utf8Path, Utf8PathBuf};
+use crate::project;
+use crate::scenario::{Project, PythonProgram};
+use crate::script_driver::{self, MAIN};
+use camino::Utf8PathBuf;
 use cudalint_findings::Shows;
 use cudalint_findings::claim::Difference;
 use cudalint_findings::model::{Access, FindingEntry, Verdict};
 use serde::de::DeserializeOwned;
 use std::fmt::Write as _;
 
-/// The driver's files.
-const FILES: [(&str, &str); 14] = [
-    ("cudalint_strings.py", include_str!("cudalint_strings.py")),
-    (MAIN, include_str!("cudalint_watched.py")),
-    ("cudalint_hooks.py", include_str!("cudalint_hooks.py")),
-    ("cudalint_launches.py", include_str!("cudalint_launches.py")),
-    ("cudalint_memory.py", include_str!("cudalint_memory.py")),
-    ("cudalint_lines.py", include_str!("cudalint_lines.py")),
-    ("cudalint_accesses.py", include_str!("cudalint_accesses.py")),
-    ("cudalint_compare.py", include_str!("cudalint_compare.py")),
-    ("cudalint_calls.py", include_str!("cudalint_calls.py")),
-    ("cudalint_jit.py", include_str!("cudalint_jit.py")),
-    ("cudalint_signs.py", include_str!("cudalint_signs.py")),
-    ("cudalint_whole.py", include_str!("cudalint_whole.py")),
-    ("cudalint_statuses.py", include_str!("cudalint_statuses.py")),
-    ("cudalint_signature.py", include_str!("cudalint_signature.py")),
-];
-const MAIN: &str = "cudalint_watched.py";
 /// The folder of what the driver sees, below the scenario's.
 const SEEN: &str = "seen";
 /// Bytes of one of its logs that are read.
@@ -71,37 +55,80 @@ pub fn looking(program: &PythonProgram, bench: &Bench<'_>, look: &Look) -> Resul
 }
 
 fn with_look(program: &PythonProgram, bench: &Bench<'_>, look: Option<&Look>) -> Result<Command, Box<Judgement>> {
+    if let Some(of) = &program.project {
+        return in_project(program, of, bench, look);
+    }
     let unsupported = |reason: String| Box::new(Judgement::without_run(Verdict::Unsupported, reason));
     let Some(python) = &bench.lab.machine.python else { return Err(unsupported("there is no Python".to_owned())) };
     if let Some(problem) = missing_package(python, &program.packages) {
         return Err(unsupported(problem));
     }
-    let own = FILES.iter().map(|(path, text)| (Utf8Path::new(path), *text));
-    let files = program.files.iter().map(|file| (file.path.as_path(), file.text.as_str()));
-    for (path, text) in own.chain(files) {
-        let broken = |error| Box::new(Judgement::without_run(Verdict::Unviable, format!("{path}: {error}")));
-        bench.write(path, text).map_err(broken)?;
-    }
+    write(program, bench)?;
     let mut command = vec![python.program.path.to_string(), bench.folder.join(MAIN).into_string()];
     if let Some(look) = look {
-        let seen = bench.folder.join(SEEN);
-        drop(std::fs::remove_dir_all(&seen));
-        if let Err(error) = std::fs::create_dir_all(&seen) {
-            return Err(Box::new(Judgement::without_run(Verdict::Unviable, format!("{seen}: {error}"))));
-        }
-        let mut lines = String::new();
-        for (first, last) in &look.lines {
-            let _ = write!(lines, "{}{first}-{last}", if lines.is_empty() { "" } else { "," });
-        }
-        let place = format!("{}:{}", look.place.0, look.place.1);
-        let threads = if look.threads.is_empty() { "-".to_owned() } else { look.threads.clone() };
-        let cover = look.cover.map_or_else(|| "-".to_owned(), |(threads, elements)| format!("{threads}:{elements}"));
-        let block = look.block.map_or_else(|| "-".to_owned(), |[x, y, z]| format!("{x},{y},{z}"));
-        command.extend(["--look".to_owned(), seen.into_string(), lines, place, threads, cover, block]);
+        command.extend(words(bench, look)?);
     }
     command.push(bench.folder.join(&program.script).into_string());
     Ok((command, environment(program)))
 }
+
+/// Writes the driver and the program's own files.
+fn write(program: &PythonProgram, bench: &Bench<'_>) -> Result<(), Box<Judgement>> {
+    let broken = |problem: String| Box::new(Judgement::without_run(Verdict::Unviable, problem));
+    for (path, text) in script_driver::files() {
+        bench.write(path, text).map_err(|error| broken(format!("{path}: {error}")))?;
+    }
+    bench.write_all(&program.files).map_err(broken)
+}
+
+/// What the driver is told to look at.
+fn words(bench: &Bench<'_>, look: &Look) -> Result<[String; 7], Box<Judgement>> {
+    let seen = bench.folder.join(SEEN);
+    drop(std::fs::remove_dir_all(&seen));
+    if let Err(error) = std::fs::create_dir_all(&seen) {
+        return Err(Box::new(Judgement::without_run(Verdict::Unviable, format!("{seen}: {error}"))));
+    }
+    let mut lines = String::new();
+    for (first, last) in &look.lines {
+        let _ = write!(lines, "{}{first}-{last}", if lines.is_empty() { "" } else { "," });
+    }
+    let place = format!("{}:{}", look.place.0, look.place.1);
+    let threads = if look.threads.is_empty() { "-".to_owned() } else { look.threads.clone() };
+    let cover = look.cover.map_or_else(|| "-".to_owned(), |(threads, elements)| format!("{threads}:{elements}"));
+    let block = look.block.map_or_else(|| "-".to_owned(), |[x, y, z]| format!("{x},{y},{z}"));
+    Ok(["--look".to_owned(), seen.into_string(), lines, place, threads, cover, block])
+}
+
+/// The commands of a project, with the driver in each Python that they start.
+fn in_project(
+    program: &PythonProgram,
+    of: &Project,
+    bench: &Bench<'_>,
+    look: Option<&Look>,
+) -> Result<Command, Box<Judgement>> {
+    let built = project::built(bench, of, project::put_for_scripts(bench))
+        .map_err(|failure| Box::new(Judgement::of_project(&failure)))?;
+    let Some(look) = look else { return Ok((built.command(), built.environment.clone())) };
+    write(program, bench)?;
+    let mut told: Vec<String> = words(bench, look)?.into();
+    let in_copy = program.script.strip_prefix(&built.copy.1).map(|inside| built.copy.0.join(inside));
+    let paths: Vec<String> =
+        in_copy.into_iter().chain([program.script.clone()]).map(Utf8PathBuf::into_string).collect();
+    told.push(paths.join(PATH_MARK));
+    // The driver looks for what belongs to this finding beside itself.
+    let mut environment = built.environment.clone();
+    for (name, value) in &mut environment {
+        if name == "PYTHONPATH" {
+            *value = value.replacen(built.driver.as_str(), bench.folder.as_str(), 1);
+        }
+    }
+    let told = serde_json::to_string(&told).unwrap_or_default();
+    environment.push(("CUDALINT_LOOK".to_owned(), told));
+    Ok((built.command(), environment))
+}
+
+/// What parts paths in variables.
+const PATH_MARK: &str = if cfg!(windows) { ";" } else { ":" };
 
 /// The variables that a script is run with.
 pub fn environment(program: &PythonProgram) -> Vec<(String, String)> {
@@ -110,8 +137,8 @@ pub fn environment(program: &PythonProgram) -> Vec<(String, String)> {
     if let Some(folder) = &program.beside {
         // Behind what the user has set, as a module beside a script comes before both.
         let own = std::env::var("PYTHONPATH").ok().filter(|own| !own.is_empty());
-        let mark = if cfg!(windows) { ";" } else { ":" };
-        found.push(set("PYTHONPATH", &own.map_or_else(|| folder.to_string(), |own| format!("{own}{mark}{folder}"))));
+        let both = |own| format!("{own}{PATH_MARK}{folder}");
+        found.push(set("PYTHONPATH", &own.map_or_else(|| folder.to_string(), both)));
     }
     found
 }

@@ -13,6 +13,7 @@ pub use judge::{Judged, Reach, Seen, judge};
 
 use super::place::Spot;
 use super::probed::{self, Probed};
+use super::tested::Tested;
 use super::{Judgement, driver, watchpoint};
 use crate::lab::{Bench, Build, End, Run};
 use crate::matching::Target;
@@ -25,6 +26,7 @@ use crate::tools::traceback;
 use cudalint_findings::Shows;
 use cudalint_findings::claim::{AccessFault, User};
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Method, Verdict};
+use std::sync::Arc;
 use tool::{Prepared, watch, watch_prepared};
 
 /// Performs the experiment on one program.
@@ -34,13 +36,13 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
         Program::Python(program) => of_python(finding, program, bench),
         Program::Kernel(program) => kernel::perform(finding, program, bench),
     };
-    let is_cuda = matches!(program, Program::Cuda(_));
+    let is_whole = !matches!(program, Program::Kernel(_));
     match judgement.verdict {
         Verdict::Unsupported if watchpoint_applies(finding) => {
             let watched = watchpoint::perform(finding, program, bench);
             if watched.verdict == Verdict::Unsupported { judgement } else { watched }
         }
-        Verdict::NotObserved if is_cuda && watchpoint_applies(finding) => {
+        Verdict::NotObserved if is_whole && watchpoint_applies(finding) => {
             second_opinion(finding, program, bench, judgement)
         }
         _ => judgement,
@@ -55,6 +57,36 @@ fn second_opinion(finding: &FindingEntry, program: &Program, bench: &Bench<'_>, 
     match watched.verdict {
         Verdict::Confirmed => Judgement { reason: said, ..watched },
         _ => Judgement { reason: said, ..first },
+    }
+}
+
+/// A project's own run in Python, under the tool of the finding's method. The run came to the finding's place.
+pub(super) fn in_project(
+    finding: &FindingEntry,
+    program: &PythonProgram,
+    tested: &Tested,
+    bench: &Bench<'_>,
+) -> Judgement {
+    let Tested { built, alone, back_end } = tested;
+    if finding.verification.method == Method::ApiError {
+        let seen = alone.reached.exceptions(&finding.path, &program.script);
+        if let Some((reason, record)) = raised::refused(finding, &seen, &program.script) {
+            return Judgement::of_run(Verdict::Confirmed, reason, back_end.clone(), &alone.run, vec![record]);
+        }
+    }
+    let prepared = Prepared {
+        command: Vec::new(),
+        alone: alone.run.clone(),
+        trace: None,
+        log: alone.log.clone(),
+        project: Some(Arc::clone(built)),
+    };
+    let judgement = watch_prepared(&Target::new(finding), bench, &prepared, Reach::Reached);
+    match judgement.verdict {
+        Verdict::NotObserved if watchpoint_applies(finding) => {
+            second_opinion(finding, &Program::Python(program.clone()), bench, judgement)
+        }
+        _ => judgement,
     }
 }
 

@@ -79,6 +79,7 @@ pub(super) fn watch_prepared(target: &Target<'_>, bench: &Bench<'_>, prepared: &
     let report = SanitizerReport::read(watched.run.report.as_deref(), &watched.printed);
     let mut judgement = judged(target, bench, watcher, &report, &watched.run, reach);
     if judgement.verdict == Verdict::Unviable
+        && !target.path.ends_with(".py")
         && let Some(why) = built.about(&target.path)
     {
         judgement.reason = format!("{}; {why}", judgement.reason);

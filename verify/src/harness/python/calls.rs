@@ -522,6 +522,7 @@ impl Script<'_> {
             control: None,
             made_up,
             beside: beside(self.subject),
+            project: None,
         })
     }
 

@@ -366,6 +366,7 @@ impl<'t> Cutter<'t> {
             control: Some(control_path),
             made_up: made_up.to_vec(),
             beside: super::whole::beside(self.subject),
+            project: None,
         })
     }
 }

@@ -97,6 +97,7 @@ fn as_written(subject: &Subject, stretch: &Stretch, packages: Vec<String>, raise
         control: None,
         made_up: Vec::new(),
         beside: None,
+        project: None,
     };
     if subject.kind == FileKind::Python {
         return written;
