@@ -5,7 +5,7 @@ use cudalint_findings::{Confidence, Label, Shows, Witness};
 use cudalint_replay::facts::SpaceFaultKind;
 
 /// The rule.
-pub static RULE: Rule = rule!("execution-space-mismatch", Correctness, None)
+pub static RULE: Rule = rule!("execution-space-mismatch", Correctness, Compile)
     .summary("Device code calls a host function, or host code calls a device function.")
     .guidelines(&["CUDA-3.1"])
     .cwe(758)

@@ -5,7 +5,7 @@ use cudalint_findings::{Confidence, Label, Shows, Witness};
 use cudalint_replay::facts::SpaceFaultKind;
 
 /// The rule.
-pub static RULE: Rule = rule!("kernel-called-without-launch", Correctness, None)
+pub static RULE: Rule = rule!("kernel-called-without-launch", Correctness, Compile)
     .summary("A kernel is called like a function, without a launch configuration.")
     .guidelines(&["CUDA-4.1"])
     .cwe(758)

@@ -322,3 +322,59 @@ fn a_ledger_shows_the_proof_where_there_is_no_gpu_while_the_sources_are_the_same
     let found = verdicts(&ran, &app);
     assert!(found.values().all(|(verdict, _)| verdict != "confirmed"), "{found:?}");
 }
+
+/// Kernels in strings: one that the tests launch, which writes beyond its array (line 5), and one that they do not.
+const OPS: &str = r#"import cupy
+
+SOURCE = r"""
+extern "C" __global__ void scale(float* x) {
+    x[threadIdx.x] *= 2.0f; // writes beyond: scale
+}
+extern "C" __global__ void clear(float* x) {
+    x[threadIdx.x] = 0.0f;
+}
+"""
+
+
+def scale():
+    x = cupy.zeros(32, dtype=cupy.float32)
+    cupy.RawKernel(SOURCE, "scale")((1,), (64,), (x,))
+
+
+def clear():
+    x = cupy.zeros(32, dtype=cupy.float32)
+    cupy.RawKernel(SOURCE, "clear")((1,), (64,), (x,))
+"#;
+/// Stands for cupy: its kernels do nothing.
+const CUPY: &str = "class RawKernel:\n    def __init__(self, code, name, options=(), **others):\n        \
+    self.code, self.name = code, name\n\n    def __call__(self, grid, block, args):\n        pass\n\n\n\
+    class RawModule:\n    pass\n\n\nclass cuda:\n    set_allocator = set_pinned_memory_allocator = print\n\n\n\
+    float32 = 'float32'\n\n\ndef zeros(count, dtype):\n    return [0.0] * count\n";
+
+#[test]
+fn tests_in_python_come_under_the_driver_and_say_what_they_reach() {
+    let project = Project::new(&[
+        ("app/ops.py", OPS),
+        ("app/tests/run.py", "import ops\n\nops.scale()\n"),
+        ("app/stand_ins/cupy.py", CUPY),
+    ]);
+    let app = project.sandbox.path().join("app");
+    let before = project.files("app");
+    // Several commands, of which one starts Python by a shell.
+    let args = ["--run", "true", "--run", "PYTHONPATH=$PYTHONPATH:.:stand_ins python3 tests/run.py", "ops.py"];
+    let ran = project.verify("app", &args);
+    assert_eq!(project.files("app"), before, "the project's own files stay as they are");
+    let outcomes = std::fs::read_to_string(app.join("cudalint-out/outcomes.jsonl")).unwrap();
+    let of_line = |line: u32| -> Value {
+        let outcomes = outcomes.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let place = format!("ops.py:{line}");
+        outcomes.into_iter().find(|it| it["place"] == place.as_str()).unwrap_or_else(|| panic!("{place}: {ran:?}"))
+    };
+    let (scale, clear) = (of_line(5), of_line(8));
+    assert_eq!(scale["verification"]["verdict"], "confirmed", "{scale}");
+    assert_eq!(scale["attempts"][0]["program"], "in the project's build", "{scale}");
+    assert_eq!(scale["attempts"][0]["reached"], true, "{scale}");
+    assert_eq!(clear["attempts"][0]["reached"], false, "{clear}");
+    assert!(clear["attempts"][0]["reason"].as_str().unwrap().contains("never came to ops.py:8"), "{clear}");
+    assert!(clear["reason"].as_str().unwrap().contains("does not come to it"), "{clear}");
+}

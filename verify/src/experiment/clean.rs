@@ -47,6 +47,7 @@ pub fn perform(program: &Program, bench: &Bench<'_>) -> Result<Vec<ToolRun>, Str
             environment: environment.clone(),
             watcher,
             device: true,
+            kernels: Vec::new(),
         })
     };
     let alone = run("alone", None);

@@ -178,7 +178,8 @@ pub(super) fn record(kind: &str, spot: &Spot, kernel: Option<String>, text: Stri
 pub(super) fn not_reached(spot: &Spot, seen: &Seen) -> Judgement {
     let last = seen.run.stderr.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
     let reason = format!("the program does not come to {}; it ended with {}{last}", spot.shown(), ending(&seen.run));
-    Judgement::of_run(Verdict::Unviable, reason, BACK_END, &seen.run, Vec::new())
+    let judgement = Judgement::of_run(Verdict::Unviable, reason, BACK_END, &seen.run, Vec::new());
+    Judgement { reached: Some(false), ..judgement }
 }
 
 /// What was found in a run with the probe, and its log.

@@ -1,5 +1,6 @@
 //! The lab, and the benches in it: one scenario's place, with what was done there.
 
+use super::focus::Focus;
 use super::job::Limits;
 use super::launcher::Launcher;
 use super::memory::Memory;
@@ -24,6 +25,8 @@ pub struct Lab {
     pub limits: Limits,
     /// Ends everything that runs here.
     pub stop: Stop,
+    /// Which kernels tools look at in runs that all findings share.
+    pub focus: Focus,
     pub(super) launcher: Launcher,
     network: OnceLock<Network>,
     pub(super) beside_device: OnceLock<Network>,
@@ -53,6 +56,7 @@ impl Lab {
             folder,
             limits,
             stop: Stop::new(),
+            focus: Focus::default(),
             launcher,
             network: OnceLock::new(),
             beside_device: OnceLock::new(),
@@ -75,6 +79,13 @@ impl Lab {
     #[must_use]
     pub fn with_stop(mut self, stop: Stop) -> Self {
         self.stop = stop;
+        self
+    }
+
+    /// The same, with tools that look at these kernels alone.
+    #[must_use]
+    pub fn with_focus(mut self, focus: Focus) -> Self {
+        self.focus = focus;
         self
     }
 

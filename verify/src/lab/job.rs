@@ -1,6 +1,7 @@
 //! What is asked of a lab, and what it gives: builds, runs, how they are limited, how they end.
 
 use camino::Utf8PathBuf;
+use cudalint_findings::model::Method;
 use std::time::Duration;
 
 /// How a run is limited.
@@ -120,6 +121,20 @@ pub enum Watcher {
     Calls,
 }
 
+impl Watcher {
+    /// That of a method.
+    pub fn of_method(method: Method) -> Self {
+        match method {
+            Method::Racecheck => Self::Racecheck,
+            Method::Initcheck => Self::Initcheck,
+            Method::Synccheck => Self::Synccheck,
+            Method::Leakcheck => Self::Leakcheck,
+            Method::ApiError => Self::Calls,
+            _ => Self::Memcheck,
+        }
+    }
+}
+
 /// A run of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -133,12 +148,14 @@ pub struct Run {
     pub watcher: Option<Watcher>,
     /// Whether it needs a GPU: such a run waits for one to be free.
     pub device: bool,
+    /// Parts of the names of the kernels that the watcher looks at; of all where there is none.
+    pub kernels: Vec<String>,
 }
 
 impl Run {
     /// A run on a GPU that nothing watches.
     pub fn on_device(label: impl Into<String>, command: Vec<String>, environment: Vec<(String, String)>) -> Self {
-        Self { label: label.into(), command, environment, watcher: None, device: true }
+        Self { label: label.into(), command, environment, watcher: None, device: true, kernels: Vec::new() }
     }
 }
 

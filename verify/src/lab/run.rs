@@ -50,6 +50,7 @@ impl Bench<'_> {
             let limits = &self.lab.limits;
             let (report, text) = (name(&files.report), name(&files.text));
             command = watch::command(&sanitizer.path, watcher, limits, port.number, report, text);
+            command.extend(watch::filter(&run.kernels));
         }
         command.extend(own.iter().cloned());
         let temporary = match self.temporary() {

@@ -46,3 +46,13 @@ pub(super) fn command(
     words.push("--xml".to_owned());
     words
 }
+
+/// The options that let a watcher look at these kernels alone, whose mangled names hold these words. The others run as they do
+/// without it.
+pub(super) fn filter(kernels: &[String]) -> Vec<String> {
+    if kernels.is_empty() {
+        return Vec::new();
+    }
+    let parts: Vec<String> = kernels.iter().map(|kernel| format!("kns={kernel}")).collect();
+    vec!["--kernel-name".to_owned(), parts.join(",")]
+}

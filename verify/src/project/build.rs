@@ -2,9 +2,9 @@
 
 use super::compiler::{Compiled, With};
 use super::tools::{self, CompilePlan};
-use crate::machine::Program;
 use super::{programs, tree};
 use crate::lab::{Answer, Bench, BuildFailure, End, RunOutcome, first_error};
+use crate::machine::Program;
 use crate::probe::{self, WatchedFunction};
 use crate::scenario::{BUILD_FOLDER, Project};
 use crate::spelled;
@@ -143,9 +143,11 @@ fn build(bench: &Bench<'_>, project: &Project, put: Put<'_>, name: &str) -> Resu
     drop(std::fs::remove_file(&log));
     let with_probe = matches!(put, Put::Probe(_));
     let mut environment = match nvcc {
-        Some(nvcc) => tools::write(&bench.folder, &nvcc.path, bench.lab.launcher(), plan(bench, nvcc, put, &log)?)
-            .map_err(io)?
-            .environment,
+        Some(nvcc) => {
+            tools::write(&bench.folder, &nvcc.path, bench.lab.launcher(), plan(bench, nvcc, put, &log)?)
+                .map_err(io)?
+                .environment
+        }
         None => Vec::new(),
     };
     let driver = super::python::write(bench).map_err(io)?;

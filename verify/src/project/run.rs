@@ -3,7 +3,7 @@
 use super::build::Built;
 use super::processes::{logs, read};
 use super::python::{self, Reached};
-use crate::lab::{Bench, Run, RunOutcome, Watcher, head_of, quoted};
+use crate::lab::{Bench, End, Run, RunOutcome, Watcher, head_of, quoted};
 use crate::probe::{self, Plan};
 use crate::tools::probe_log::Trace;
 use std::sync::Arc;
@@ -73,6 +73,11 @@ pub(crate) fn traced(bench: &Bench<'_>, built: &Built, plan: &Plan, again: bool)
 
 /// A run under a tool.
 pub(crate) fn under(bench: &Bench<'_>, built: &Built, watcher: Watcher, label: &str) -> Arc<Watched> {
+    // A kernel whose fault nobody catches ends the program: then the tool looks at all of them.
+    let kernels = match alone(bench, built).run.end {
+        End::Exit(0) => bench.lab.focus.of(watcher).to_vec(),
+        _ => Vec::new(),
+    };
     bench.once(&format!("run {} under {watcher:?}", built.name), |bench| {
         let shared = bench.shared(&built.name).unwrap_or_else(|_| bench.clone());
         let run = shared.run(&Run {
@@ -81,6 +86,7 @@ pub(crate) fn under(bench: &Bench<'_>, built: &Built, watcher: Watcher, label: &
             environment: built.environment.clone(),
             watcher: Some(watcher),
             device: true,
+            kernels: kernels.clone(),
         });
         let printed = built.as_shown(&head_of(&shared.folder.join(format!("{label}.log")), TEXT));
         let report = run.report.as_deref().map(|text| built.as_shown(text));

@@ -4,6 +4,7 @@
 mod fixed;
 mod folder;
 mod ledger;
+mod mending;
 mod plan;
 mod programs;
 mod request;
@@ -11,8 +12,10 @@ mod scenario;
 
 pub use request::{Error, FixedSource, FixedSources, Observer, Request, RunReport, RunTimes};
 
-use crate::lab::{Lab, lock};
+use crate::lab::{Focus, Lab, Watcher, lock};
 use crate::outcome::Outcome;
+use crate::tools::sanitizer::base_name;
+use cudalint_findings::model::Method;
 use folder::Folder;
 use programs::Worker;
 use std::sync::Mutex;
@@ -47,7 +50,8 @@ pub fn verify(request: &Request<'_>, observer: &dyn Observer) -> Result<RunRepor
     // A failure ends this run, not its caller.
     let stop = request.stop.part();
     let lab = Lab::new(request.machine.clone(), folder.path.clone(), request.limits.clone(), request.launcher.clone())
-        .with_stop(stop.clone());
+        .with_stop(stop.clone())
+        .with_focus(focus(request, &plan));
     let queue: Vec<&plan::Task> =
         plan::spread(plan.iter().filter(|task| !taken_over.contains_key(&task.index)), |task| {
             request.findings.get(task.index).map_or("", |finding| &finding.path)
@@ -116,4 +120,24 @@ pub fn verify(request: &Request<'_>, observer: &dyn Observer) -> Result<RunRepor
     };
     folder.end(request, &report)?;
     Ok(report)
+}
+
+/// The kernels that tools look at where one run serves all findings.
+fn focus(request: &Request<'_>, plan: &[plan::Task]) -> Focus {
+    let mut focus = Focus::default();
+    let tools = [
+        Method::Memcheck,
+        Method::Racecheck,
+        Method::Initcheck,
+        Method::Synccheck,
+        Method::Leakcheck,
+        Method::ApiError,
+    ];
+    for finding in plan.iter().filter_map(|task| request.findings.get(task.index)) {
+        let method = finding.verification.method;
+        if tools.contains(&method) {
+            focus.add(Watcher::of_method(method), finding.claim.kernel.as_deref().map(base_name).as_deref());
+        }
+    }
+    focus
 }

@@ -1,13 +1,14 @@
 //! The programs of a finding are tried, best first, until one decides.
 
 use super::folder::Folder;
+use super::mending;
 use super::request::{Observer, Request};
 use crate::experiment::Judgement;
 use crate::lab::{Bench, Build, BuildFailure, Lab};
 use crate::outcome::Attempt;
 use crate::scenario::{Candidate, CudaProgram, Origin, Program, Project, PythonProgram, ScenarioFile};
 use crate::subject::Subject;
-use cudalint_findings::model::{Evidence, FindingEntry, Verdict};
+use cudalint_findings::model::{Evidence, FindingEntry, Method, Verdict};
 use cudalint_syntax::FileKind;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -56,6 +57,8 @@ impl<'run> Worker<'run> {
         let mut attempts = Vec::new();
         let mut candidates = (self.request.candidates)(finding, subject);
         self.add_project(&mut candidates, finding, subject, fixed);
+        let project_given =
+            (self.request.project_for)(fixed.unwrap_or(&finding.path)).is_some_and(|project| project.given);
         for (place, candidate) in candidates.iter().enumerate() {
             if only.is_some_and(|only| only != place) {
                 continue;
@@ -81,7 +84,8 @@ impl<'run> Worker<'run> {
                 Err(reason) => ("none", None, Judgement::without_run(Verdict::Unviable, reason.clone())),
             };
             let (verdict, reason) = (judgement.verdict, judgement.reason.clone());
-            let reached = judgement.reached;
+            let by_verdict = || came_to(finding.verification.method, verdict);
+            let reached = if is_project(candidate) { judgement.reached.or_else(by_verdict) } else { None };
             attempts.push(Attempt { program: name.to_owned(), folder, verdict, reason, reached });
             let settled = decides(verdict) || (self.lab.machine.devices.is_empty() && judgement.evidence.log.is_some());
             // The first of equals: the candidates come best first. What Python or a compiler said without a GPU is more
@@ -103,6 +107,14 @@ impl<'run> Worker<'run> {
                 program => format!("{program}: {}", attempt.reason),
             });
             judgement.reason = reasons.collect::<Vec<_>>().join("; ");
+        }
+        if let Some((of_project, words)) = attempts.iter().enumerate().find_map(|(place, it)| Some((place, told(it)?)))
+            && of_project != best
+        {
+            judgement.reason = format!("{}; {words}", judgement.reason);
+        }
+        if let Some(words) = mending::setting(&judgement, &attempts, project_given) {
+            judgement.reason = format!("{}; {words}", judgement.reason);
         }
         Tried { judgement, attempts, best }
     }
@@ -247,6 +259,30 @@ fn of_script(candidates: &[Candidate], project: Project, subject: &Subject) -> C
         beside: None,
         project: Some(project),
     }))
+}
+
+fn is_project(candidate: &Candidate) -> bool {
+    candidate.as_ref().is_ok_and(|program| of_origin(Origin::Project) == words(program))
+}
+
+/// Whether a run came to the place, as far as its verdict tells. That a tool saw nothing does not.
+fn came_to(method: Method, verdict: Verdict) -> Option<bool> {
+    let by_place = matches!(method, Method::ApiError | Method::FaultInjection | Method::Output | Method::Exception);
+    let came = match verdict {
+        Verdict::Confirmed | Verdict::Refuted => true,
+        Verdict::NotObserved => by_place,
+        _ => false,
+    };
+    came.then_some(true)
+}
+
+/// What the project's own run says, where another program said more.
+fn told(attempt: &Attempt) -> Option<&'static str> {
+    match (attempt.reached?, attempt.verdict) {
+        (true, Verdict::Confirmed | Verdict::Refuted) => None,
+        (true, _) => Some("the project's own run comes to it without showing a fault"),
+        (false, _) => Some("the project's own run does not come to it"),
+    }
 }
 
 /// Whether something was built or run.

@@ -80,6 +80,84 @@ class Place(unittest.TestCase):
         return [json.loads(line) for line in self.look(text, mark, cover=cover)("compare.log").splitlines()]
 
 
+class Projects(Place):
+    """Python programs that the commands of a project start."""
+
+    OPS = """
+    import cupy
+
+    kernel = cupy.RawKernel("void scale(float* x) { x[threadIdx.x] *= 2; }", "scale")
+
+    def scale(n):
+        if n < 0:
+            raise ValueError("n is below zero")
+        kernel((1,), (32,), (cupy.arange(4),))
+
+    def unused():
+        return 1
+    """
+    TEST = """
+    import cupy
+    import ops
+
+    cupy.KERNELS["scale"] = lambda *_: None
+    ops.scale(1)
+    try:
+        ops.scale(-1)
+    except ValueError:
+        pass
+    """
+
+    def run_project(self, ops=OPS, test=TEST, beside="", **settings):
+        for name, text in (("ops.py", ops), ("run.py", test)):
+            with open(os.path.join(self.folder.name, name), "w", encoding="utf-8") as file:
+                file.write(textwrap.dedent(text).lstrip("\n"))
+        paths = [DRIVER, beside or os.path.join(HERE, "fakes")]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment.update(settings, CUDALINT_PROJECT=self.folder.name)
+        command = [sys.executable, os.path.join(self.folder.name, "run.py")]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=self.folder.name)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def facts_of(self, prefix):
+        found = []
+        for name in os.listdir(self.folder.name):
+            if name.startswith(prefix):
+                with open(os.path.join(self.folder.name, name), encoding="utf-8") as file:
+                    found += [json.loads(line) for line in file]
+        return found
+
+    @unittest.skipUnless(NUMPY, "the stand-in needs numpy")
+    def test_lines_launches_and_exceptions_are_told(self):
+        self.run_project(CUDALINT_REACHED=os.path.join(self.folder.name, "reached"))
+        facts = self.facts_of("reached.")
+        ops = os.path.join(self.folder.name, "ops.py")
+        lines = {fact["reached"][1] for fact in facts if fact.get("reached", [""])[0] == ops}
+        self.assertTrue({3, 6, 7, 8} <= lines and 11 not in lines, lines)
+        self.assertIn({"launched": ["", "scale"]}, facts)
+        self.assertEqual([fact for fact in facts if "raised" in fact], [{"raised": [ops, 7, "ValueError", "n is below zero"]}])
+
+    @unittest.skipUnless(NUMPY, "the stand-in needs numpy")
+    def test_statements_of_a_module_are_looked_at(self):
+        ops = os.path.join(self.folder.name, "ops.py")
+        seen = tempfile.mkdtemp(dir=self.folder.name)
+        self.run_project(CUDALINT_LOOK=json.dumps(["--look", seen, "8-8", "8:5", "-", "-", "-", ops]))
+        with open(os.path.join(seen, "compare.log"), encoding="utf-8") as file:
+            facts = [json.loads(line) for line in file]
+        self.assertEqual([fact["launched"] for fact in facts if "launched" in fact], [8])
+
+    def test_a_module_without_packages_is_followed_and_others_customize_the_site_too(self):
+        own = os.path.join(self.folder.name, "own")
+        os.makedirs(own)
+        with open(os.path.join(own, "sitecustomize.py"), "w", encoding="utf-8") as file:
+            file.write("import sys\nsys.customized = True\n")
+        test = "import ops\nimport sys\nops.scale()\nassert sys.customized\n"
+        log = os.path.join(self.folder.name, "reached")
+        self.run_project("def scale():\n    return 1\n", test, own, CUDALINT_REACHED=log)
+        ops = os.path.join(self.folder.name, "ops.py")
+        self.assertIn({"reached": [ops, 2]}, self.facts_of("reached."))
+
+
 class Lines(Place):
     def with_lines(self, text, code):
         return cudalint_lines.with_lines(code, cudalint_watched.Script(self.script(text))).split("\n")

@@ -99,6 +99,7 @@ pub fn run(label: &str, command: &[&str]) -> Run {
         environment: Vec::new(),
         watcher: None,
         device: false,
+        kernels: Vec::new(),
     }
 }
 

@@ -53,7 +53,24 @@ pub fn of(report: &Report, outcome: &run::RunReport) -> String {
         let _ = write!(text, " of {}", outcome.selected);
     }
     let _ = writeln!(text, ": {}.", times(outcome));
+    text.push_str(&reached(outcome));
     text
+}
+
+/// What the project's own run comes to, in one line; nothing where no project was run.
+fn reached(outcome: &run::RunReport) -> String {
+    let attempts = || outcome.outcomes.iter().flat_map(|(_, outcome)| &outcome.attempts);
+    let told: Vec<(bool, Verdict)> = attempts().filter_map(|it| Some((it.reached?, it.verdict))).collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    let to = told.iter().filter(|(reached, _)| *reached).count();
+    let shown = told.iter().filter(|(reached, verdict)| *reached && *verdict == Verdict::Confirmed).count();
+    format!(
+        "The project's own run comes to {to} of {}: it shows {shown}, and {} without a fault.\n",
+        counted(told.len(), "finding"),
+        to - shown
+    )
 }
 
 /// Where the time went, in words.

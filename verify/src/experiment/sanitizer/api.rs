@@ -72,7 +72,7 @@ pub(super) fn perform(
             return watch_prepared(&target, bench, prepared, Reach::Unknown);
         }
         let reason = format!("the run never came to {} ({})", spot.shown(), probed::ending(&prepared.alone));
-        return of_run(Verdict::Unviable, reason, Vec::new());
+        return Judgement { reached: Some(false), ..of_run(Verdict::Unviable, reason, Vec::new()) };
     };
     if let Some(status) = here.iter().find(|status| status.code != 0) {
         let why = match status_of(status.function, status.code) {

@@ -20,7 +20,7 @@ use crate::matching::Target;
 use crate::probe::{self, Plan, Watch};
 use crate::project;
 use crate::scenario::{CudaProgram, Program, PythonProgram};
-use crate::tools::probe_log::{Place, Trace};
+use crate::tools::probe_log::{Place, ProbedLaunch, Trace};
 use crate::tools::sanitizer::{base_name, is_toolkit_file, same_path};
 use crate::tools::traceback;
 use cudalint_findings::Shows;
@@ -119,16 +119,30 @@ fn of_cuda(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> 
     if let Some(judgement) = Judgement::of_end(&prepared.alone, "run alone").filter(|_| !hangs) {
         return judgement;
     }
-    let reach = prepared.trace.as_ref().map_or(Reach::Unknown, |trace| reach(finding, &spot, trace));
+    let mut reach = prepared.trace.as_ref().map_or(Reach::Unknown, |trace| reach(finding, &spot, trace));
+    if let (Reach::Unknown, Some(_), Some(trace)) = (&reach, &prepared.project, &prepared.trace)
+        && let Some(kernel) = unlaunched(finding, trace)
+    {
+        reach = Reach::Missed(format!("the run never came to a launch of `{kernel}`"));
+    }
     if let (Some(_), Reach::Missed(reason)) = (&prepared.project, &reach) {
         // A run under a tool may take long, and would come no further.
         let mut judgement =
             Judgement::of_run(Verdict::Unviable, reason.clone(), probed::BACK_END, &prepared.alone, Vec::new());
         judgement.evidence.log = Some(prepared.log.clone());
-        return judgement;
+        return Judgement { reached: Some(false), ..judgement };
     }
     let target = Target::new(finding).in_statement(spot.lines);
-    watch_prepared(&target, bench, &prepared, reach)
+    let reached = (reach == Reach::Reached).then_some(true);
+    Judgement { reached, ..watch_prepared(&target, bench, &prepared, reach) }
+}
+
+/// The finding's kernel, where a run that is wholly written down launched others alone.
+fn unlaunched(finding: &FindingEntry, trace: &Trace) -> Option<String> {
+    let kernel = base_name(finding.claim.kernel.as_deref()?);
+    let whole = trace.ended && trace.more.is_none() && trace.launches().next().is_some();
+    let other = |seen: &ProbedLaunch| !seen.kernel.is_empty() && base_name(&seen.kernel) != kernel;
+    (whole && trace.launches().all(other)).then_some(kernel)
 }
 
 /// Builds a program with the probe in it and runs it alone; without the probe where the compiler refuses that.

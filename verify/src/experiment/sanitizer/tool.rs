@@ -10,7 +10,7 @@ use crate::tools::sanitizer::SanitizerReport;
 use camino::Utf8PathBuf;
 use cudalint_findings::Shows;
 use cudalint_findings::claim::Resource;
-use cudalint_findings::model::{FindingEntry, Method, Verdict};
+use cudalint_findings::model::{FindingEntry, Verdict};
 use std::sync::Arc;
 
 /// Bytes of a tool's text that are read.
@@ -32,18 +32,6 @@ pub(super) struct Prepared {
 /// Whether a finding claims that a kernel asks for more shared memory than there is, which fails where it is compiled too.
 pub(super) fn asks_for_shared_memory(finding: &FindingEntry) -> bool {
     matches!(finding.claim.shows, Shows::RefusedLaunch { of: Resource::SharedMemory })
-}
-
-/// The tool of a method.
-fn watcher_of(method: Method) -> Watcher {
-    match method {
-        Method::Racecheck => Watcher::Racecheck,
-        Method::Initcheck => Watcher::Initcheck,
-        Method::Synccheck => Watcher::Synccheck,
-        Method::Leakcheck => Watcher::Leakcheck,
-        Method::ApiError => Watcher::Calls,
-        _ => Watcher::Memcheck,
-    }
 }
 
 /// The tool's name, as a label and for people.
@@ -74,7 +62,7 @@ fn back_end(bench: &Bench<'_>, watcher: Watcher) -> String {
 /// Runs a prepared program under the tool of a finding's method and judges what it says.
 pub(super) fn watch_prepared(target: &Target<'_>, bench: &Bench<'_>, prepared: &Prepared, reach: Reach) -> Judgement {
     let Some(built) = &prepared.project else { return watch(target, bench, &prepared.command, &[], reach, None) };
-    let watcher = watcher_of(target.verification.method);
+    let watcher = Watcher::of_method(target.verification.method);
     let watched = project::under(bench, built, watcher, name_of(watcher));
     let report = SanitizerReport::read(watched.run.report.as_deref(), &watched.printed);
     let mut judgement = judged(target, bench, watcher, &report, &watched.run, reach);
@@ -97,7 +85,7 @@ pub(super) fn watch(
     reach: Reach,
     rename: Option<&Utf8PathBuf>,
 ) -> Judgement {
-    let watcher = watcher_of(target.verification.method);
+    let watcher = Watcher::of_method(target.verification.method);
     let label = name_of(watcher);
     let run = bench.run(&Run {
         label: label.to_owned(),
@@ -105,6 +93,7 @@ pub(super) fn watch(
         environment: environment.to_vec(),
         watcher: Some(watcher),
         device: true,
+        kernels: Vec::new(),
     });
     // What the tool printed, which the lab keeps beside its report.
     let printed = head_of(&bench.folder.join(format!("{label}.log")), TEXT);

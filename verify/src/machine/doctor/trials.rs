@@ -188,6 +188,7 @@ fn run(label: &str, command: &[&str], watcher: Option<Watcher>) -> Run {
         environment: Vec::new(),
         watcher,
         device: true,
+        kernels: Vec::new(),
     }
 }
 
