@@ -1,6 +1,6 @@
 //! Exceptions of Python: the script ends at the finding's line with the exception that the finding predicts.
 
-use super::tested::Tested;
+use super::run_alone::Tested;
 use super::{Judgement, driver};
 use crate::lab::{Bench, End, Run, RunOutcome};
 use crate::machine::Python;

@@ -11,6 +11,7 @@ mod judgement;
 pub mod output;
 mod place;
 pub mod probed;
+mod run_alone;
 pub mod sanitizer;
 mod tested;
 pub mod watchpoint;

@@ -1,21 +1,13 @@
 //! Python in a project's own run: its tests, or whatever its commands start. One run alone tells what they come to; what a
 //! finding's method needs beside is made for all findings that need it, or for this one.
 
+use super::run_alone::Tested;
 use super::{Judgement, driver, exception, output, sanitizer, watchpoint};
 use crate::lab::Bench;
-use crate::project::{self, Built, Reached, Traced};
+use crate::project::{self, Reached};
 use crate::scenario::{Program, Project, PythonProgram};
 use crate::tools::sanitizer::base_name;
 use cudalint_findings::model::{FindingEntry, Method, Verdict};
-use std::sync::Arc;
-
-/// A project that is built, and its run alone.
-pub(super) struct Tested {
-    pub built: Arc<Built>,
-    pub alone: Arc<Traced>,
-    /// Python and its packages, in words.
-    pub back_end: String,
-}
 
 /// Performs the experiment of the finding's method.
 pub(super) fn perform(

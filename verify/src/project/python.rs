@@ -1,6 +1,5 @@
 //! Python in the runs of a project: the driver comes into each one that the commands start, and writes down what it comes to.
 
-use super::build::Built;
 use crate::lab::{Bench, head_of};
 use crate::script_driver;
 use crate::tools::traceback::{self, Frame};
@@ -76,11 +75,11 @@ struct Fact {
 }
 
 impl Reached {
-    /// Reads the files of a run's programs.
-    pub(super) fn read(files: &[Utf8PathBuf], built: &Built) -> Self {
+    /// Reads the files of a run's programs; `shown` gives a text with paths as findings name them.
+    pub(super) fn read(files: &[Utf8PathBuf], shown: impl Fn(&str) -> String) -> Self {
         let mut found = Self::default();
         for file in files {
-            found.add(&built.as_shown(&head_of(file, MAX_LOG)));
+            found.add(&shown(&head_of(file, MAX_LOG)));
         }
         found
     }

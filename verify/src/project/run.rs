@@ -66,7 +66,7 @@ pub(crate) fn traced(bench: &Bench<'_>, built: &Built, plan: &Plan, again: bool)
         let run = shared.run(&Run::on_device(label.clone(), built.command(), environment));
         let (trace, log) = read(&shared, built, &probe::log(&shared, &label), &label);
         let run = with_shown_paths(built, run);
-        let reached = Reached::read(&logs(&reached), built);
+        let reached = Reached::read(&logs(&reached), |text| built.as_shown(text));
         Arc::new(Traced { run, trace, log: shared.relative(&log), reached })
     })
 }

@@ -13,7 +13,7 @@ pub use judge::{Judged, Reach, Seen, judge};
 
 use super::place::Spot;
 use super::probed::{self, Probed};
-use super::tested::Tested;
+use super::run_alone::Tested;
 use super::{Judgement, driver, watchpoint};
 use crate::lab::{Bench, Build, End, Run};
 use crate::matching::Target;
