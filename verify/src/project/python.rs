@@ -36,7 +36,7 @@ pub(super) fn environment(driver: &Utf8Path, folders: [&Utf8PathBuf; 2]) -> Vec<
         set("PYTHONIOENCODING", "utf-8".to_owned()),
         set("PYTHONUNBUFFERED", "1".to_owned()),
         set("NO_COLOR", "1".to_owned()),
-        set("CUDALINT_PROJECT", folders.map(|folder| folder.to_string()).join(mark)),
+        set("CUDALINT_PROJECT", folders.map(ToString::to_string).join(mark)),
     ]
 }
 

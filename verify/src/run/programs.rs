@@ -148,7 +148,7 @@ impl<'run> Worker<'run> {
             matches!(candidate, Ok(Program::Cuda(CudaProgram { origin: Origin::AsWritten, .. })))
         };
         if is_script {
-            candidates.insert(0, of_script(candidates, project, subject));
+            candidates.insert(0, Ok(Program::Python(of_script(candidates, project, subject))));
             return;
         }
         let place = if project.given { 0 } else { candidates.iter().take_while(|it| as_written(it)).count() };
@@ -239,7 +239,7 @@ impl<'run> Worker<'run> {
 }
 
 /// A script in a project's own run: what is looked for is what the script as written would show.
-fn of_script(candidates: &[Candidate], project: Project, subject: &Subject) -> Candidate {
+fn of_script(candidates: &[Candidate], project: Project, subject: &Subject) -> PythonProgram {
     let scripts = candidates.iter().filter_map(|candidate| match candidate {
         Ok(Program::Python(program)) => Some(program),
         _ => None,
@@ -247,7 +247,7 @@ fn of_script(candidates: &[Candidate], project: Project, subject: &Subject) -> C
     let like = scripts.clone().find(|program| program.origin == Origin::AsWritten);
     let raises = scripts.clone().find_map(|program| program.raises.clone());
     let packages = like.or_else(|| scripts.clone().next()).map(|program| program.packages.clone());
-    Ok(Program::Python(PythonProgram {
+    PythonProgram {
         origin: Origin::Project,
         script: subject.file.clone(),
         files: Vec::new(),
@@ -258,7 +258,7 @@ fn of_script(candidates: &[Candidate], project: Project, subject: &Subject) -> C
         made_up: Vec::new(),
         beside: None,
         project: Some(project),
-    }))
+    }
 }
 
 fn is_project(candidate: &Candidate) -> bool {

@@ -7,7 +7,7 @@ use crate::matching::Target;
 use crate::project::{self, Built};
 use crate::tools::probe_log::Trace;
 use crate::tools::sanitizer::SanitizerReport;
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::Shows;
 use cudalint_findings::claim::Resource;
 use cudalint_findings::model::{FindingEntry, Verdict};
@@ -67,7 +67,7 @@ pub(super) fn watch_prepared(target: &Target<'_>, bench: &Bench<'_>, prepared: &
     let report = SanitizerReport::read(watched.run.report.as_deref(), &watched.printed);
     let mut judgement = judged(target, bench, watcher, &report, &watched.run, reach);
     if judgement.verdict == Verdict::Unviable
-        && !target.path.ends_with(".py")
+        && Utf8Path::new(&target.path).extension() != Some("py")
         && let Some(why) = built.about(&target.path)
     {
         judgement.reason = format!("{}; {why}", judgement.reason);
