@@ -37,9 +37,11 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         finding.related.push(label(context, *goes_on, message));
     }
     // Since `sm_70` a barrier does not wait for threads that are done: where nobody misses what they would have done, all is well.
-    // Nor is anything wrong where a block that cudalint has made up would be parted, but a program has no launch that does so.
+    // Nor is anything wrong where a block would be parted that cudalint has made up, but a program has no launch that does so, or where
+    // a launch is in sight of which only an assumption says that it does.
     let parted = shown.event.doubt.as_ref().is_some_and(|doubt| doubt.kind == DoubtKind::BlockParted);
-    if goes_on.is_none() && (!missed || parted && run.basis == Basis::GuessedBlock && has_main(context, run)) {
+    let made_up = run.basis == Basis::GuessedBlock && !has_main(context, run);
+    if goes_on.is_none() && (!missed || parted && !made_up) {
         parts::only_possible(&mut finding);
     } else if goes_on.is_none() && shown.event.doubt.is_none() && run.assumptions.is_none() {
         let guide =

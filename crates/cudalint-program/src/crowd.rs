@@ -40,6 +40,28 @@ struct Known {
 /// Functions in lists of overloads of one name that are kept at most.
 const MAX_KEPT: usize = 1 << 20;
 
+/// What a name was found to mean, by its uses: as many look up a name that very many have (`value_type`, `type`) as have it.
+#[derive(Debug, Default)]
+pub(crate) struct Answers(Mutex<FxHashMap<Use, Option<Entry>>>);
+
+impl Answers {
+    /// What `find` says, or said before.
+    pub fn get(&self, key: (ModuleId, &Path, &Path), find: impl FnOnce() -> Option<Entry>) -> Option<Entry> {
+        let key = (key.0, key.1.clone(), key.2.clone());
+        // Nothing panics while it is held; what a lost lock would say is found again.
+        if let Ok(known) = self.0.lock()
+            && let Some(found) = known.get(&key)
+        {
+            return *found;
+        }
+        let found = find();
+        if let Ok(mut known) = self.0.lock() {
+            known.insert(key, found);
+        }
+        found
+    }
+}
+
 /// A module, a scope in it, and a path that is used there.
 type Use = (ModuleId, Path, Path);
 

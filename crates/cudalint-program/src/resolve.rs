@@ -7,7 +7,7 @@ use crate::ir::{
 use crate::name::Name;
 use crate::project::Project;
 use crate::scope::Scope;
-use crate::tables::{CROWDED, Table};
+use crate::tables::{CROWDED, Table, TypeName};
 use crate::types::{Ty, TypeEnv};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -215,6 +215,7 @@ impl Project {
             crowds.insert(name.clone(), crowd);
         }
         self.tables.crowds = crowds;
+        self.tables.expect_crowds();
     }
 
     fn find_function(
@@ -347,10 +348,29 @@ impl Project {
     /// The defined record or class template that `path` means, whatever specializations there are.
     pub fn template(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
         let path = &*self.meant(from, inside, path);
-        self.single(from, inside, path, of(&self.tables.records, path), |entry| {
+        let scope_of = |entry| {
             let record = self.record_at(entry).filter(|record| record.defined)?;
             Some((record.scope.clone(), false))
+        };
+        self.answer(TypeName::Template, (from, inside, path), || {
+            self.single(from, inside, path, of(&self.tables.records, path), scope_of)
         })
+    }
+
+    /// What `find` says of a use, kept where very many things have the name.
+    fn answer(
+        &self,
+        which: TypeName,
+        key: (ModuleId, &Path, &Path),
+        find: impl FnOnce() -> Option<Entry>,
+    ) -> Option<Entry> {
+        // Hardly any program has such a name.
+        let answers = (!self.tables.answers.is_empty()).then_some(&self.tables.answers);
+        let name = key.2.last().filter(|_| answers.is_some());
+        match name.and_then(|name| answers?.get(&(which, name.clone()))) {
+            Some(answers) => answers.get(key, find),
+            None => find(),
+        }
     }
 
     /// Every specialization in sight of the template that `path` means.
@@ -385,8 +405,9 @@ impl Project {
     /// The `typedef` or `using` that `path` means.
     pub fn alias(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
         let path = &*self.meant(from, inside, path);
-        self.single(from, inside, path, of(&self.tables.aliases, path), |entry| {
-            Some((self.alias_at(entry)?.scope.clone(), false))
+        let scope_of = |entry| Some((self.alias_at(entry)?.scope.clone(), false));
+        self.answer(TypeName::Alias, (from, inside, path), || {
+            self.single(from, inside, path, of(&self.tables.aliases, path), scope_of)
         })
     }
 

@@ -1,6 +1,6 @@
 //! The names of a project, by their last segments.
 
-use crate::crowd::{Crowd, Entry};
+use crate::crowd::{Answers, Crowd, Entry};
 use crate::ir::{Module, ModuleId};
 use crate::name::Name;
 use cudalint_syntax::Language;
@@ -20,6 +20,17 @@ pub(crate) struct Tables {
     pub(crate) enumerators: Table,
     pub(crate) enums: Table,
     pub(crate) globals: Table,
+    /// What lookups of types of the names that very many have were answered.
+    pub(crate) answers: FxHashMap<(TypeName, Name), Answers>,
+}
+
+/// A table of names of types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum TypeName {
+    /// `typedef` and `using`.
+    Alias,
+    /// Records and class templates.
+    Template,
 }
 
 /// Names that more have than this are looked up by scope too: template libraries have thousands of `operator()`.
@@ -28,6 +39,16 @@ pub(crate) const CROWDED: usize = 32;
 pub(crate) type Table = FxHashMap<Name, Vec<Entry>>;
 
 impl Tables {
+    /// Makes room for the answers of the names that very many have: nothing is added to the tables any more.
+    pub(crate) fn expect_crowds(&mut self) {
+        let tables = [(TypeName::Alias, &self.aliases), (TypeName::Template, &self.records)];
+        let crowded = tables.into_iter().flat_map(|(which, table)| {
+            let names = table.iter().filter(|(_, entries)| entries.len() > CROWDED);
+            names.map(move |(name, _)| ((which, name.clone()), Answers::default()))
+        });
+        self.answers = crowded.collect();
+    }
+
     /// Adds what a module of C++ defines. Python's names are found by its own rules.
     pub(crate) fn add(&mut self, id: ModuleId, module: &Module) {
         fn add<'m>(table: &mut Table, id: ModuleId, names: impl Iterator<Item = &'m Name>) {

@@ -74,6 +74,12 @@ impl Atoms {
                 }
             }
             (ClosedOp::Rem, Some(divisor)) if a.divided_exactly(divisor).is_some() => return Quantity::Known(0),
+            // The low bits of a multiple of a power of two.
+            (ClosedOp::And, Some(mask @ 1..=0xffff_ffff))
+                if (mask + 1).count_ones() == 1 && a.divided_exactly(mask + 1).is_some() =>
+            {
+                return Quantity::Known(0);
+            }
             (ClosedOp::Shl, Some(shift @ 0..=40)) => {
                 return Quantity::from_poly(a).times(&Quantity::Known(1 << shift));
             }
