@@ -4,8 +4,8 @@ use crate::runs::parts::{self, label, other_thread, text, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding, Shows};
+use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::{DoubtKind, EventKind};
-use cudalint_replay::runs::{Basis, KernelRun};
 
 /// The rule.
 pub static RULE: Rule = rule!("barrier-in-divergent-branch", Correctness, Synccheck)
@@ -37,11 +37,9 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         finding.related.push(label(context, *goes_on, message));
     }
     // Since `sm_70` a barrier does not wait for threads that are done: where nobody misses what they would have done, all is well.
-    // Nor is anything wrong where a block would be parted that cudalint has made up, but a program has no launch that does so, or where
-    // a launch is in sight of which only an assumption says that it does.
+    // Nor is anything wrong where only an assumption parts a block, and the program has no launch that is seen to do so.
     let parted = shown.event.doubt.as_ref().is_some_and(|doubt| doubt.kind == DoubtKind::BlockParted);
-    let made_up = run.basis == Basis::GuessedBlock && !has_main(context, run);
-    if goes_on.is_none() && (!missed || parted && !made_up) {
+    if goes_on.is_none() && (!missed || parted && has_main(context, run)) {
         parts::only_possible(&mut finding);
     } else if goes_on.is_none() && shown.event.doubt.is_none() && run.assumptions.is_none() {
         let guide =

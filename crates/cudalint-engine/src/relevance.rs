@@ -15,7 +15,7 @@ use cudalint_findings::{Confidence, Finding, Shows, Witness};
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::ModuleId;
-use cudalint_replay::facts::Facts;
+use cudalint_replay::facts::{Facts, SpaceFaultKind};
 use cudalint_syntax::{Language, flaw};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
@@ -36,7 +36,14 @@ pub(crate) struct Relevance<'p> {
     flaws: Vec<OnceLock<Option<String>>>,
     lone: OnceLock<Lone<'p>>,
     noticed: Noticed<'p>,
+    /// Calls across execution spaces: module and position.
+    crossings: FxHashSet<(ModuleId, usize)>,
+    /// The option that makes functions without a specifier the device's own, if something in the project spells it.
+    for_device: OnceLock<Option<&'static str>>,
 }
+
+/// Options of NVRTC that make functions without a specifier the device's own (NVRTC, "Supported Compile Options").
+const FOR_DEVICE: [&str; 2] = ["-default-device", "-device-as-default-execution-space"];
 
 impl<'p> Relevance<'p> {
     /// `sources`: the files of its modules. `facts`: what the modules do. `calls`: what files without GPU code call.
@@ -55,8 +62,13 @@ impl<'p> Relevance<'p> {
         let uses = Uses::new(project, calls, builds);
         let flaws = project.modules().map(|_| OnceLock::new()).collect();
         let noticed = Noticed::new(project, facts, input);
-        let (unlisted, lone) = (OnceLock::new(), OnceLock::new());
-        Self { project, uses, others, reals, library, unlisted, flaws, lone, noticed }
+        let (unlisted, lone, for_device) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let crossings = project.modules().zip(facts).flat_map(|(id, facts)| {
+            let faults = facts.space_faults.iter().filter(|fault| fault.kind != SpaceFaultKind::KernelCalled);
+            faults.map(move |fault| (id, fault.span.start as usize))
+        });
+        let crossings = crossings.collect();
+        Self { project, uses, others, reals, library, unlisted, flaws, lone, noticed, crossings, for_device }
     }
 
     /// Makes a finding of a module *possible* where nobody's program has its place, or the launch that it needs; whether it is told
@@ -78,6 +90,7 @@ impl<'p> Relevance<'p> {
                 .flatten()
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
                 .or_else(|| self.has_unlisted_launch(finding))
+                .or_else(|| self.crosses_by_default(id, finding))
                 .or_else(|| self.noticed.contradicts(id, source, finding)),
         };
         if let Some(reason) = reason {
@@ -114,6 +127,21 @@ impl<'p> Relevance<'p> {
         let stretches: &[Dead] = self.uses.dead(self.project, id);
         let dead = stretches.iter().find(|dead| dead.span.range().contains(&at))?;
         Some(dead.unless.clone())
+    }
+
+    /// Whether a finding is about sides that an option of the project's own compilation decides otherwise.
+    fn crosses_by_default(&self, id: ModuleId, finding: &Finding) -> Option<String> {
+        if finding.claim.shows != Shows::CompileError || !self.crossings.contains(&(id, finding.place.range.start)) {
+            return None;
+        }
+        let option = self.for_device.get_or_init(|| {
+            let others = self.others.as_ref().and_then(Others::texts).unwrap_or_default();
+            let mut texts = others.iter().map(|other| &*other.text);
+            let spelled = |text: &str| FOR_DEVICE.into_iter().find(|option| text.contains(option));
+            let own = self.project.modules().find_map(|module| spelled(self.project.source(module)));
+            own.or_else(|| texts.find_map(spelled))
+        });
+        option.map(|option| format!("the file is compiled without `{option}`, which the project spells"))
     }
 
     /// The same of the file that what the finding tells is launched or called in.

@@ -57,21 +57,7 @@ pub(crate) fn space_faults(project: &Project, id: ModuleId) -> Vec<SpaceFault> {
             true
         });
     }
-    let called_by_host = |fault: &SpaceFault| fault.kind == SpaceFaultKind::HostCallsDevice;
-    if faults.iter().any(called_by_host) && is_for_device_by_default(project) {
-        faults.retain(|fault| !called_by_host(fault));
-    }
     faults
-}
-
-/// Whether something in the project is compiled with an option that makes functions without a specifier the device's own
-/// (NVRTC, "Supported Compile Options": `--device-as-default-execution-space`).
-fn is_for_device_by_default(project: &Project) -> bool {
-    const OPTIONS: [&str; 2] = ["-default-device", "-device-as-default-execution-space"];
-    project.modules().any(|id| {
-        let text = project.source(id);
-        OPTIONS.iter().any(|option| text.contains(option))
-    })
 }
 
 /// Whether a module is CUDA C++ for sure: by its file's name, a launch in it, or as a fence of a document.

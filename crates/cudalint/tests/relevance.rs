@@ -528,3 +528,25 @@ fn callers_without_gpu_code_that_look_at_the_last_error() {
     // What is out of sight has other things to look at.
     assert_eq!(told("first(); draw(c);"), 1);
 }
+
+#[test]
+fn functions_that_an_option_makes_the_devices() {
+    let kernel = "void add(int *count, int value) { atomicAdd(count, value); }\n\
+        extern \"C\" __global__ void sum(int *count, const int *values) { add(count, values[threadIdx.x]); }\n";
+    let told = |programs: &str| {
+        let sandbox = Sandbox::new(&[("kernels/sum.cu", kernel), ("programs.cpp", programs)]);
+        let ran = sandbox.run(&["--select", "execution-space-mismatch", "--output-format", "json", "."]);
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        report["findings"].as_array().unwrap().len()
+    };
+    let programs = |option: &str| {
+        format!(
+            "#include <nvrtc.h>\n#include <vector>\nnvrtcResult compile(nvrtcProgram program) {{\n    \
+            std::vector<const char *> options = {{\"-std=c++17\", \"{option}\"}};\n    \
+            return nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());\n}}\n"
+        )
+    };
+    assert_eq!(told(&programs("-lineinfo")), 2);
+    assert_eq!(told(&programs("-default-device")), 0);
+    assert_eq!(told(&programs("--device-as-default-execution-space")), 0);
+}
