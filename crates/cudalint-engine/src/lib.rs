@@ -10,6 +10,7 @@ pub mod coverage;
 mod dead;
 mod draft;
 mod engine;
+mod exports;
 mod groups;
 pub mod ignoring;
 mod levels;

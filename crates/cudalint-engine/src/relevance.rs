@@ -161,14 +161,17 @@ impl<'p> Relevance<'p> {
         if all.contains(&id) {
             return Some(format!("`{name}`, which no build file lists and no other file names, is built"));
         }
-        let alone = COMPILED.iter().any(|ending| path.ends_with(ending))
-            && self.project.includes().includers(id.index() as u32).is_empty();
         if is_taken_for_plain(self.project, id, others) {
             return Some(format!(
                 "`{name}`, which compilers take for plain C++ by its name, is given to one as CUDA C++"
             ));
         }
-        let folder = archive(path, others).filter(|_| alone)?;
+        // What only other such files include is kept with them.
+        let is_code = COMPILED.iter().chain(&HEADERS).any(|ending| path.ends_with(ending));
+        let mut includers = self.project.includes().includers(id.index() as u32).iter();
+        let folder = archive(path, others).filter(|_| {
+            is_code && includers.all(|other| archive(self.project.path(ModuleId(*other)), others).is_some())
+        })?;
         Some(format!("`{name}`, which no build file lists, is in use though it is kept in `{folder}`"))
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::callers::Calls;
 use crate::dead::{Dead, dead};
+use crate::exports::{Code, Exports, is_of_program};
 use crate::meant::{Meant, expanding};
 use crate::others::{self, Other, Others, holds, names_file, words, words_at};
 use crate::pasting::{pasted, pastes_blindly};
@@ -45,7 +46,9 @@ pub(crate) enum Users {
 /// The files of a project while names are looked for in them.
 pub(crate) struct Uses<'p> {
     files: Vec<File<'p>>,
-    /// Whether they are a whole program that is small enough to be searched.
+    /// Whether they are small enough to be searched.
+    is_small: bool,
+    /// Whether they are also a whole program.
     is_program: bool,
     /// Parts of names that macros put together with something else: whether they begin the name.
     pasted: Vec<(&'p str, bool)>,
@@ -55,6 +58,8 @@ pub(crate) struct Uses<'p> {
     expanding: OnceLock<FxHashSet<&'p str>>,
     /// Mangled names that the files spell.
     mangled: OnceLock<Vec<&'p str>>,
+    /// What of it others may use.
+    exports: OnceLock<Exports>,
 }
 
 /// A file.
@@ -99,7 +104,7 @@ enum Within {
     File(usize),
     /// Those in all files; declarations are none.
     Program,
-    /// Those in all files, and declarations outside of this one.
+    /// Those in all files, and declarations outside of this one that others are handed.
     Library(usize),
 }
 
@@ -152,11 +157,13 @@ impl<'p> Uses<'p> {
         let pasted = pasting.iter().flatten().flat_map(|defined| pasted(defined)).collect();
         Self {
             files,
+            is_small,
             is_program,
             pasted,
             places: OnceLock::new(),
             expanding: OnceLock::new(),
             mangled: OnceLock::new(),
+            exports: OnceLock::new(),
         }
     }
 
@@ -224,7 +231,9 @@ impl<'p> Uses<'p> {
         if file.pastes || self.pasted.iter().any(is_pasted) {
             return false;
         }
-        if !self.is_program || !file.may_be_found(function, within == Within::Program) {
+        // A module that something loads has no `main`.
+        let is_whole = self.is_program || self.is_small && self.exports(ask).is_some_and(Exports::has_binding);
+        if !is_whole || !file.may_be_found(function, within == Within::Program) {
             return false;
         }
         let class = function.scope.last().filter(|class| {
@@ -248,7 +257,11 @@ impl<'p> Uses<'p> {
                 && ask.others.texts().is_some_and(|texts| {
                     !ask.others.spell(name)
                         || texts.iter().all(|text| match text.role {
-                            Role::Quiet if is_function && within == Within::Program => !text.uses(name, means),
+                            Role::Quiet if is_function => {
+                                !text.names(name)
+                                    || !text.uses(name, means)
+                                        && !self.hands_on(within, &text.path.to_string_lossy(), ask)
+                            }
                             Role::Quiet | Role::Foreign | Role::Script => !text.names(name),
                             Role::Build | Role::Document => true,
                         })
@@ -257,6 +270,22 @@ impl<'p> Uses<'p> {
         let idle = unnamed(&function.name, &same, true)
             || class.is_some_and(|class| unnamed(class, &|other| other.scope.last() == Some(class), false));
         idle && (function.space.host && !function.space.global || self.is_built_kernel(file, function, ask))
+    }
+
+    /// What of the project others may use.
+    fn exports(&self, ask: &Ask<'_, 'p>) -> Option<&Exports> {
+        let texts = ask.others.texts()?;
+        let code = |file: &'_ File<'p>| Code { path: file.path, text: file.text, has_main: file.has_main };
+        Some(self.exports.get_or_init(|| Exports::of(self.files.iter().map(code), texts)))
+    }
+
+    /// Whether a declaration in a file is for others, too.
+    fn hands_on(&self, within: Within, path: &str, ask: &Ask<'_, 'p>) -> bool {
+        let texts = ask.others.texts().unwrap_or_default();
+        // A declaration in a source is for that source alone.
+        within != Within::Program
+            && !is_compiled(path)
+            && self.exports(ask).is_none_or(|exports| exports.hands_on(path, texts))
     }
 
     /// Whether code for the GPU is part of a program that is built, and nobody asks the driver for it by its mangled name.
@@ -329,12 +358,13 @@ impl<'p> Uses<'p> {
         places.iter().filter(|(index, _)| counts(*index)).all(|(index, at)| {
             let (index, at) = (*index, *at);
             let Some(file) = self.files.get(index) else { return false };
-            let is_elsewhere = matches!(within, Within::Library(own) if own != index);
+            let is_elsewhere =
+                || matches!(within, Within::Library(own) if own != index) && self.hands_on(within, file.path, ask);
             if file.is_no_code(at) || file.instantiates(at) || file.is_dead_at(at, ask.project, index) {
                 return true;
             }
             if file.declares(name, at) {
-                return !is_elsewhere;
+                return !is_elsewhere();
             }
             if let Some(means) = means {
                 let declared = file.module.functions.iter().filter(|it| it.name_span.start as usize == at);
@@ -353,7 +383,7 @@ impl<'p> Uses<'p> {
             let mut around = file.module.functions.iter().filter(|it| it.span.range().contains(&at)).peekable();
             around.peek().is_some()
                 && around.all(|other| {
-                    own(other) && !(is_elsewhere && other.body.is_none())
+                    own(other) && !(other.body.is_none() && is_elsewhere())
                         || other.body.is_some() && self.is_idle(index, other, ask, calls)
                 })
         })
@@ -398,27 +428,6 @@ fn spells(text: &str, pattern: &str) -> bool {
 
 fn is_compiled(path: &str) -> bool {
     COMPILED.iter().any(|ending| path.ends_with(ending))
-}
-
-/// Whether a header belongs to a program, and is not for others, because a source includes it. `begins`: whether a program begins in the
-/// source, and the builds make nothing but programs.
-fn is_of_program(header: &str, source: &str, begins: bool) -> bool {
-    const TRIALS: [&str; 6] = ["bench", "demo", "example", "sample", "test", "tutorial"];
-    let (header, source) = (folders(header), folders(source));
-    let Some(at) = header.split('/').position(|folder| folder == "include") else {
-        // Beside trials of a library that is headers alone, these are its product.
-        let is_trial = |folder: &str| TRIALS.iter().any(|trial| folder.to_ascii_lowercase().contains(trial));
-        return header == source || begins && !source.split('/').any(is_trial);
-    };
-    // `include` beside the sources' folder.
-    let mut parts = source.split('/');
-    let same = header.split('/').take(at).all(|folder| parts.next() == Some(folder));
-    begins && same && parts.next().is_some_and(|folder| ["src", "source"].contains(&folder))
-}
-
-/// A path without its last part.
-fn folders(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folders, _)| folders)
 }
 
 impl<'p> File<'p> {

@@ -3,6 +3,7 @@
 //! That is only known where the build names its sources one by one. Any text of the project that spells a file's name counts as
 //! use of it, build files also with the name alone; a pattern with a star covers what it may match.
 
+use crate::exports::hands_on_headers;
 use crate::others::{Other, Others, words, words_at};
 use crate::roles::Role;
 use cudalint_program::Project;
@@ -128,7 +129,9 @@ pub(crate) fn unlisted(
         let any = makes_any.iter().any(|folder| real(file).starts_with(folder));
         if any { 0 } else { programs_made.get(file.folder()).copied().unwrap_or_default() }
     };
-    let hands_on = texts.iter().any(|text| text.role != Role::Document && hands_on_headers(&text.text));
+    // What a package of Python takes along is not followed.
+    let packs = |text: &Other| ["setup(", "packages="].iter().any(|mark| text.text.contains(mark));
+    let hands_on = texts.iter().any(|text| hands_on_headers(text) || text.role != Role::Document && packs(text));
     let spelled: FxHashSet<&str> = texts.iter().flat_map(|text| file_names(&text.text)).collect();
     // Files that nothing but sources of the program names; who these are is asked below.
     let may_be_idle = |at: &usize| {
@@ -168,17 +171,6 @@ pub(crate) fn unlisted(
     idle.into_iter().filter_map(|at| ids.get(at).copied()).collect()
 }
 
-/// Whether a build installs headers, whatever it calls them.
-fn hands_on_headers(text: &str) -> bool {
-    const OTHERWISE: [&str; 4] = ["PUBLIC_HEADER", "FILE_SET", "setup(", "packages="];
-    let installs = |(at, mark): (usize, &str)| {
-        let rest = text.get(at + mark.len()..).unwrap_or("");
-        let inside = rest.split(')').next().unwrap_or(rest);
-        ["DIRECTORY", "FILES", "PROGRAMS"].iter().any(|kind| inside.contains(kind))
-    };
-    text.match_indices("install(").any(installs) || OTHERWISE.iter().any(|mark| text.contains(mark))
-}
-
 /// The words of some texts.
 struct Words<'t> {
     all: FxHashSet<&'t str>,
@@ -216,17 +208,36 @@ fn file_names(text: &str) -> impl Iterator<Item = &str> {
 /// The folder of a file that its project keeps for reference, by the folder's name, where no build file and no script names the file or
 /// takes all of its kind.
 pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str> {
-    const NAMES: [&str; 8] = ["archive", "archived", "archives", "attic", "deprecated", "legacy", "obsolete", "unused"];
+    const NAMES: [&str; 12] = [
+        "archive",
+        "archived",
+        "archives",
+        "attic",
+        "backup",
+        "deprecated",
+        "depricated",
+        "legacy",
+        "obsolete",
+        "old",
+        "outdated",
+        "unused",
+    ];
     let (folders, name) = path.rsplit_once('/')?;
-    let folder = folders.split('/').find(|folder| NAMES.contains(&&*folder.to_ascii_lowercase()))?;
+    let folder = folders.split('/').find(|folder| NAMES.contains(&folder.to_ascii_lowercase().trim_matches('_')))?;
     let (stem, kind) = name.rsplit_once('.')?;
     // What is kept for reference is kept with its build.
     let is_kept = |text: &Other| text.path.iter().any(|part| part.eq_ignore_ascii_case(folder));
+    // Settings of tools that only read name all files of a kind, too.
+    let compiles = |text: &Other| {
+        let is_settings =
+            text.path.extension().is_some_and(|ending| ["yml", "yaml", "toml"].iter().any(|it| ending == *it));
+        text.role == Role::Build || !is_settings || text.text.contains("nvcc")
+    };
     let takes = |text: &Other| {
         matches!(text.role, Role::Build | Role::Script)
             && !is_kept(text)
             && (words_at(&text.text, stem).next().is_some()
-                || ["*.", "%."].iter().any(|star| text.text.contains(&format!("{star}{kind}"))))
+                || compiles(text) && ["*.", "%."].iter().any(|star| text.text.contains(&format!("{star}{kind}"))))
     };
     others.texts().is_some_and(|texts| !texts.iter().any(takes)).then_some(folder)
 }

@@ -144,6 +144,58 @@ fn functions_that_nobody_calls() {
 }
 
 #[test]
+fn functions_of_a_module_that_only_prototypes_name() {
+    let bound = "#include <torch/extension.h>\nvoid get(void **p);\nvoid a(void **p);\nPYBIND11_MODULE(all, m) { m.def(\"a\", &a); }\n";
+    let setup = ("setup.py", "setup(ext_modules=[CUDAExtension('all', ['a.cu', 'get.cu', 'bind.cpp'])])\n");
+    let get = format!("#include <cuda_runtime.h>\n{}", dropping("get"));
+    let told = |build, bind: &str, more: &[(&str, &str)]| {
+        let a = format!("#include <cuda_runtime.h>\n{}", dropping("a"));
+        let files = [("a.cu", &*a), ("get.cu", &*get), ("bind.cpp", bind), build];
+        let mut all = told(&Sandbox::new(&[&files, more].concat()));
+        all.retain(|name| name.starts_with("get"));
+        all
+    };
+    let header = ("include/get.h", "void get(void **p);\n");
+    let none = ("x.txt", "");
+    assert_eq!(told(setup, bound, &[none]), ["get?"]);
+    // Headers of a module are its own.
+    assert_eq!(told(setup, bound, &[header]), ["get?"]);
+    for (build, bind, more) in [
+        (setup, bound.replace("\"a\", &a", "\"get\", &get"), none),
+        (
+            setup,
+            format!("{bound}void use(void **p) {{ get(p); }}\nPYBIND11_MODULE(two, m) {{ m.def(\"u\", &use); }}\n"),
+            none,
+        ),
+        // Nothing is known of who loads it.
+        (setup, bound.replace("PYBIND11_MODULE(all, m)", "void all(Module &m)"), none),
+        // Others are handed the header.
+        (("setup.py", "setup(package_data={'all': ['include/*.h']})\n"), bound.to_owned(), header),
+        (setup, bound.to_owned(), ("use.pyx", "cdef extern from 'get.h':\n    void get(void **p)\n")),
+    ] {
+        assert_eq!(told(build, &bind, &[more, header]), ["get"], "{build:?} {bind} {more:?}");
+    }
+}
+
+#[test]
+fn functions_of_a_library_that_only_its_own_program_is_linked_with() {
+    let get = format!("#include \"all.h\"\n{}", dropping("get"));
+    let told = |path: &str, build: &str, more: &[(&str, &str)]| {
+        let files = [("get.cu", &*get), (path, "void get(void **p);\n")];
+        let mut all = told(&project(("CMakeLists.txt", build), &[&files, more].concat()));
+        all.retain(|name| name.starts_with("get"));
+        all
+    };
+    let build = "add_library(all a.cu b.cu c.cu d.cu get.cu)\nadd_executable(app main.cu)\n";
+    assert_eq!(told("get.h", build, &[]), ["get?"]);
+    assert_eq!(told("include/get.h", build, &[]), ["get"]);
+    assert_eq!(told("get.h", &format!("{build}install(FILES get.h DESTINATION include)\n"), &[]), ["get"]);
+    assert_eq!(told("get.h", build, &[("README.md", "Include `get.h`.\n")]), ["get"]);
+    let uses = "#include \"get.h\"\nvoid use(void **p) { get(p); }\n";
+    assert_eq!(told("get.h", build, &[("use.cpp", uses)]), ["get"]);
+}
+
+#[test]
 fn inline_functions_in_headers_of_a_program() {
     let told = |header: &str, source: &str, begins: &str| {
         let text = dropping("get").replace("void get", "inline void get");
@@ -309,6 +361,19 @@ fn files_that_are_kept_for_reference() {
     assert_eq!(told("legacy/was.cu", others), ["was?"]);
     assert_eq!(told("tools/was.cu", others), ["was"]);
     assert_eq!(told("legacy/was.cu", &format!("{others}before: legacy/was.cu\n\tnvcc $^ -o $@\n")), ["was"]);
+    // What reads all sources to describe them builds none.
+    let notes = "patterns: \"*.cu *.h\"\n";
+    let files = project(("Makefile", others), &[("legacy/was.cu", &was), ("docs.yml", notes)]);
+    assert!(self::told(&files).contains(&"was?".to_owned()));
+    // So is what only such files include.
+    let part = format!("#include <cuda_runtime.h>\n{}", dropping("inline part"));
+    let user = "#include \"part.cuh\"\nint main() { void *p; part(&p); return 0; }\n";
+    let parts = |path: &str, text: &str| {
+        let files = project(("Makefile", others), &[("legacy/part.cuh", &part), (path, text)]);
+        self::told(&files).into_iter().filter(|name| name.starts_with("part")).collect::<Vec<_>>()
+    };
+    assert_eq!(parts("legacy/user.cu", user), ["part?"]);
+    assert_eq!(parts("user.cu", &user.replace("part.cuh", "legacy/part.cuh")), ["part"]);
     // Its own build is kept with it.
     let kept = project(("Makefile", others), &[("legacy/was.cu", &was), ("legacy/Makefile", "was: was.cu\n")]);
     assert!(self::told(&kept).contains(&"was?".to_owned()));

@@ -1,0 +1,134 @@
+//! Whether what a header declares is for others than the project itself. A library that only the project's own programs are linked with,
+//! or that is a module which an interpreter loads, has no other users, unless somebody is handed its headers: then what such a header
+//! declares and nothing in the project calls is called by nobody.
+
+use crate::others::{Other, words_at};
+use crate::roles::Role;
+use std::path::Path;
+
+/// Macros that make a module which an interpreter loads: what it hands on, they say.
+const BINDINGS: [&str; 7] = [
+    "PYBIND11_MODULE",
+    "PYBIND11_PLUGIN",
+    "TORCH_LIBRARY",
+    "NB_MODULE",
+    "BOOST_PYTHON_MODULE",
+    "ZEND_GET_MODULE",
+    "RCPP_MODULE",
+];
+
+/// Folders of headers that are made for others.
+const PUBLIC: [&str; 5] = ["api", "include", "includes", "interface", "public"];
+
+/// What of a project others may use.
+pub(crate) struct Exports {
+    /// A build hands on headers.
+    installs: bool,
+    /// The project makes a module that an interpreter loads.
+    has_binding: bool,
+    /// It makes a program that is no trial of what it is.
+    has_program: bool,
+}
+
+/// A file of C or C++, or a text of one.
+pub(crate) struct Code<'t> {
+    pub path: &'t str,
+    pub text: &'t str,
+    pub has_main: bool,
+}
+
+impl Exports {
+    /// `sources`: what is read as programs.
+    pub fn of<'t>(sources: impl Iterator<Item = Code<'t>> + Clone, texts: &[Other]) -> Self {
+        let binds = |text: &str| BINDINGS.iter().any(|name| words_at(text, name).next().is_some());
+        // A call of `main` is written by nobody.
+        let begins = |text: &str| words_at(text, "main").any(|at| text[at + 4..].trim_start().starts_with('('));
+        let root = texts.iter().map(Other::folder).reduce(common).unwrap_or(Path::new(""));
+        let quiet = || texts.iter().filter(|text| text.role == Role::Quiet);
+        let tries = |text: &Other| is_trial(&below(root, &text.path).to_string_lossy());
+        // Other builds do not say of what they link whether it is a program.
+        let makes_program = texts.iter().any(|text| text.role == Role::Build && text.text.contains("add_executable("));
+        Self {
+            installs: texts.iter().any(hands_on_headers),
+            has_binding: sources.clone().any(|code| binds(code.text)) || quiet().any(|text| binds(&text.text)),
+            has_program: makes_program
+                && (sources.into_iter().any(|code| code.has_main && !is_trial(code.path))
+                    || quiet().any(|text| begins(&text.text) && !tries(text))),
+        }
+    }
+
+    /// Whether the project makes a module that an interpreter loads.
+    pub fn has_binding(&self) -> bool {
+        self.has_binding
+    }
+
+    /// Whether others may use what a header declares.
+    pub fn hands_on(&self, path: &str, texts: &[Other]) -> bool {
+        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_public = folders.split('/').any(|folder| PUBLIC.contains(&&*folder.to_ascii_lowercase()));
+        // Documents, programs in other languages, and scripts say who includes it.
+        let speaks = |text: &Other| {
+            matches!(text.role, Role::Document | Role::Foreign | Role::Script)
+                && words_at(&text.text, name).next().is_some()
+        };
+        let within = self.has_binding || self.has_program && !is_public;
+        self.installs || !within || texts.iter().any(speaks)
+    }
+}
+
+/// Whether a build or a script hands on headers: installs them, makes them a part of a package, or copies them.
+pub(crate) fn hands_on_headers(text: &Other) -> bool {
+    if !matches!(text.role, Role::Build | Role::Script) {
+        return false;
+    }
+    let text = &*text.text;
+    const MARKS: [&str; 2] = ["PUBLIC_HEADER", "FILE_SET"];
+    const LISTS: [&str; 4] = ["package_data", "data_files", "headers=", "MANIFEST"];
+    let installs = |(at, mark): (usize, &str)| {
+        let rest = text.get(at + mark.len()..).unwrap_or("");
+        let inside = rest.split(')').next().unwrap_or(rest);
+        ["DIRECTORY", "FILES", "PROGRAMS"].iter().any(|kind| inside.contains(kind))
+    };
+    let names = |text: &str| [".h", ".cuh", "include"].iter().any(|ending| text.contains(ending));
+    let copies = |line: &str| ["cp ", "install ", "copy"].iter().any(|word| line.contains(word)) && names(line);
+    text.match_indices("install(").any(installs)
+        || MARKS.iter().any(|mark| text.contains(mark))
+        || LISTS.iter().any(|list| text.contains(list))
+            && [".h'", ".h\"", ".cuh", ".hpp"].iter().any(|ending| text.contains(ending))
+        || text.lines().any(copies)
+}
+
+/// Whether a program tries what is made for others: a test, an example, a measurement.
+pub(crate) fn is_trial(path: &str) -> bool {
+    const TRIALS: [&str; 6] = ["bench", "demo", "example", "sample", "test", "tutorial"];
+    path.split('/').any(|part| TRIALS.iter().any(|trial| part.to_ascii_lowercase().contains(trial)))
+}
+
+/// Whether a header belongs to a program, and is not for others, because a source includes it. `begins`: whether a program begins in the
+/// source, and the builds make nothing but programs.
+pub(crate) fn is_of_program(header: &str, source: &str, begins: bool) -> bool {
+    let (header, source) = (folders(header), folders(source));
+    let Some(at) = header.split('/').position(|folder| folder == "include") else {
+        // Beside trials of a library that is headers alone, these are its product.
+        return header == source || begins && !is_trial(source);
+    };
+    // `include` beside the sources' folder.
+    let mut parts = source.split('/');
+    let same = header.split('/').take(at).all(|folder| parts.next() == Some(folder));
+    begins && same && parts.next().is_some_and(|folder| ["src", "source"].contains(&folder))
+}
+
+/// A path without its last part.
+fn folders(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folders, _)| folders)
+}
+
+/// The folder that two folders have in common.
+fn common<'t>(one: &'t Path, other: &Path) -> &'t Path {
+    one.ancestors().find(|above| other.starts_with(above)).unwrap_or(Path::new(""))
+}
+
+/// A path below a folder.
+fn below<'t>(root: &Path, path: &'t Path) -> &'t Path {
+    path.strip_prefix(root).unwrap_or(path)
+}
