@@ -134,6 +134,17 @@ impl<'p> Others<'p> {
         self.words.get_or_init(all).contains(&hash(word))
     }
 
+    /// Which of these pieces of text one of them holds, however many they are: each is read for that alone.
+    pub fn hold<'t>(&self, pieces: &[&'t str]) -> Option<&'t str> {
+        const MOST: usize = 128 << 20;
+        let mut left = MOST;
+        self.listed.iter().find_map(|(path, _)| {
+            let content = self.provider.read(path).ok().filter(|content| content.len() <= MAX_FILE)?;
+            left = left.checked_sub(content.len())?;
+            pieces.iter().copied().find(|piece| memmem::find(&content, piece.as_bytes()).is_some())
+        })
+    }
+
     /// Mangled names that they spell.
     pub fn mangled(&self) -> &[String] {
         self.mangled.get_or_init(|| self.each().flat_map(mangled).map(str::to_owned).collect())

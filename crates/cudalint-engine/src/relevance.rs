@@ -135,11 +135,9 @@ impl<'p> Relevance<'p> {
             return None;
         }
         let option = self.for_device.get_or_init(|| {
-            let others = self.others.as_ref().and_then(Others::texts).unwrap_or_default();
-            let mut texts = others.iter().map(|other| &*other.text);
             let spelled = |text: &str| FOR_DEVICE.into_iter().find(|option| text.contains(option));
             let own = self.project.modules().find_map(|module| spelled(self.project.source(module)));
-            own.or_else(|| texts.find_map(spelled))
+            own.or_else(|| self.others.as_ref()?.hold(&FOR_DEVICE))
         });
         option.map(|option| format!("the file is compiled without `{option}`, which the project spells"))
     }
