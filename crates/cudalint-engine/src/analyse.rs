@@ -244,7 +244,7 @@ fn run_rules(
             }
         }
     }
-    findings.retain_mut(|finding| relevance.judge(id, source, finding));
+    findings.retain_mut(|finding| relevance.judge(id, source, &facts.space_faults, finding));
     let places = facts.runs.iter().flat_map(|run| run.places().map(|site| (site, run.basis, run.is_whole())));
     let executed = places.collect();
     let lowering =

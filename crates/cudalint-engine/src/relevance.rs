@@ -15,7 +15,7 @@ use cudalint_findings::{Confidence, Finding, Shows, Witness};
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::ModuleId;
-use cudalint_replay::facts::{Facts, SpaceFaultKind};
+use cudalint_replay::facts::{Facts, SpaceFault, SpaceFaultKind};
 use cudalint_syntax::{Language, flaw};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
@@ -36,8 +36,6 @@ pub(crate) struct Relevance<'p> {
     flaws: Vec<OnceLock<Option<String>>>,
     lone: OnceLock<Lone<'p>>,
     noticed: Noticed<'p>,
-    /// Calls across execution spaces: module and position.
-    crossings: FxHashSet<(ModuleId, usize)>,
     /// The option that makes functions without a specifier the device's own, if something in the project spells it.
     for_device: OnceLock<Option<&'static str>>,
 }
@@ -63,17 +61,12 @@ impl<'p> Relevance<'p> {
         let flaws = project.modules().map(|_| OnceLock::new()).collect();
         let noticed = Noticed::new(project, facts, input);
         let (unlisted, lone, for_device) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let crossings = project.modules().zip(facts).flat_map(|(id, facts)| {
-            let faults = facts.space_faults.iter().filter(|fault| fault.kind != SpaceFaultKind::KernelCalled);
-            faults.map(move |fault| (id, fault.span.start as usize))
-        });
-        let crossings = crossings.collect();
-        Self { project, uses, others, reals, library, unlisted, flaws, lone, noticed, crossings, for_device }
+        Self { project, uses, others, reals, library, unlisted, flaws, lone, noticed, for_device }
     }
 
     /// Makes a finding of a module *possible* where nobody's program has its place, or the launch that it needs; whether it is told
-    /// at all. `source`: the module's file.
-    pub fn judge(&self, id: ModuleId, source: &Source, finding: &mut Finding) -> bool {
+    /// at all. `source`: the module's file. `crossings`: its calls across execution spaces.
+    pub fn judge(&self, id: ModuleId, source: &Source, crossings: &[SpaceFault], finding: &mut Finding) -> bool {
         let at = finding.place.range.start;
         let own = finding.place.path == source.path;
         let users = if own { self.uses.of(self.project, id, at, self.others.as_ref()) } else { Users::Some };
@@ -90,7 +83,7 @@ impl<'p> Relevance<'p> {
                 .flatten()
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
                 .or_else(|| self.has_unlisted_launch(finding))
-                .or_else(|| self.crosses_by_default(id, finding))
+                .or_else(|| self.crosses_by_default(crossings, finding))
                 .or_else(|| self.noticed.contradicts(id, source, finding)),
         };
         if let Some(reason) = reason {
@@ -130,8 +123,11 @@ impl<'p> Relevance<'p> {
     }
 
     /// Whether a finding is about sides that an option of the project's own compilation decides otherwise.
-    fn crosses_by_default(&self, id: ModuleId, finding: &Finding) -> Option<String> {
-        if finding.claim.shows != Shows::CompileError || !self.crossings.contains(&(id, finding.place.range.start)) {
+    fn crosses_by_default(&self, crossings: &[SpaceFault], finding: &Finding) -> Option<String> {
+        let is_it = |fault: &SpaceFault| {
+            fault.kind != SpaceFaultKind::KernelCalled && fault.span.start as usize == finding.place.range.start
+        };
+        if finding.claim.shows != Shows::CompileError || !crossings.iter().any(is_it) {
             return None;
         }
         let option = self.for_device.get_or_init(|| {
