@@ -239,7 +239,11 @@ pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str>
             && (words_at(&text.text, stem).next().is_some()
                 || compiles(text) && ["*.", "%."].iter().any(|star| text.text.contains(&format!("{star}{kind}"))))
     };
-    others.texts().is_some_and(|texts| !texts.iter().any(takes)).then_some(folder)
+    // Without a build that leaves it out, a folder of this name is one like others.
+    let is_weak = ["backup", "old"].contains(&folder.to_ascii_lowercase().trim_matches('_'));
+    let builds = |texts: &[Other]| texts.iter().any(|text| text.role == Role::Build && !is_kept(text));
+    let is_left_out = |texts: &[Other]| !texts.iter().any(takes) && (!is_weak || builds(texts));
+    others.texts().is_some_and(is_left_out).then_some(folder)
 }
 
 /// Whether a file holds CUDA C++ under a name by which compilers take it for plain C++, and nothing in the project says otherwise to one.
