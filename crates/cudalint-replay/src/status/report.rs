@@ -165,6 +165,8 @@ impl Join<'_> {
         after.sort_by_key(|(_, other)| other.span.start);
         for (other, site) in after {
             match &site.callee {
+                // Work begins there.
+                _ if site.initializer => return false,
                 Callee::Api(api) if api.releases() || resets(*api) => releases = true,
                 Callee::Api(api) if api.selects_device() || only_waits(*api) => {}
                 Callee::Api(_) => return false,
