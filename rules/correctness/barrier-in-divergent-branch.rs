@@ -4,8 +4,8 @@ use crate::runs::parts::{self, label, other_thread, text, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding, Shows};
-use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::{DoubtKind, EventKind};
+use cudalint_replay::runs::{Basis, KernelRun};
 
 /// The rule.
 pub static RULE: Rule = rule!("barrier-in-divergent-branch", Correctness, Synccheck)
@@ -37,9 +37,11 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         finding.related.push(label(context, *goes_on, message));
     }
     // Since `sm_70` a barrier does not wait for threads that are done: where nobody misses what they would have done, all is well.
-    // Nor is anything wrong where only an assumption parts a block, and the program has no launch that is seen to do so.
+    // Nor is anything wrong where only an assumption parts a block, and the program has no launch that does so: a block that cudalint has
+    // made up, or a launch that keeps its blocks together with the sizes which the program has by itself.
     let parted = shown.event.doubt.as_ref().is_some_and(|doubt| doubt.kind == DoubtKind::BlockParted);
-    if goes_on.is_none() && (!missed || parted && has_main(context, run)) {
+    let made_up = run.basis == Basis::GuessedBlock && has_main(context, run);
+    if goes_on.is_none() && (!missed || parted && (made_up || stays_together(context, run))) {
         parts::only_possible(&mut finding);
     } else if goes_on.is_none() && shown.event.doubt.is_none() && run.assumptions.is_none() {
         let guide =
@@ -49,6 +51,15 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     finding.related.extend(calls.iter().map(|call| label(context, *call, "called from here")));
     finding.help = Some("move the barrier out of the condition, and keep only the work inside".to_owned());
     Some(finding)
+}
+
+/// Whether the same launch was also executed with its whole grid, and parted no block.
+fn stays_together(context: &ModuleContext<'_>, run: &KernelRun) -> bool {
+    let parts = |other: &KernelRun| {
+        other.report.events.iter().any(|event| matches!(event.kind, EventKind::DivergentBarrier { .. }))
+    };
+    let same = |other: &&KernelRun| other.kernel == run.kernel && other.launch == run.launch && other.grid_known;
+    run.launch.is_some() && context.facts.runs.iter().filter(same).any(|other| !parts(other))
 }
 
 /// Whether the kernel stands in a file with a program of its own.
