@@ -78,12 +78,12 @@ impl Exports {
 
 /// Whether a build or a script hands on headers: installs them, makes them a part of a package, or copies them.
 pub(crate) fn hands_on_headers(text: &Other) -> bool {
+    const MARKS: [&str; 2] = ["PUBLIC_HEADER", "FILE_SET"];
+    const LISTS: [&str; 4] = ["package_data", "data_files", "headers=", "MANIFEST"];
     if !matches!(text.role, Role::Build | Role::Script) {
         return false;
     }
     let text = &*text.text;
-    const MARKS: [&str; 2] = ["PUBLIC_HEADER", "FILE_SET"];
-    const LISTS: [&str; 4] = ["package_data", "data_files", "headers=", "MANIFEST"];
     let installs = |(at, mark): (usize, &str)| {
         let rest = text.get(at + mark.len()..).unwrap_or("");
         let inside = rest.split(')').next().unwrap_or(rest);
