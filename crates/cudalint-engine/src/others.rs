@@ -135,7 +135,7 @@ impl<'p> Others<'p> {
     }
 
     /// Which of these pieces of text one of them holds, however many they are: each is read for that alone.
-    pub fn hold<'t>(&self, pieces: &[&'t str]) -> Option<&'t str> {
+    pub fn first_of<'t>(&self, pieces: &[&'t str]) -> Option<&'t str> {
         const MOST: usize = 128 << 20;
         let mut left = MOST;
         self.listed.iter().find_map(|(path, _)| {

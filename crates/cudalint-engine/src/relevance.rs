@@ -133,7 +133,7 @@ impl<'p> Relevance<'p> {
         let option = self.for_device.get_or_init(|| {
             let spelled = |text: &str| FOR_DEVICE.into_iter().find(|option| text.contains(option));
             let own = self.project.modules().find_map(|module| spelled(self.project.source(module)));
-            own.or_else(|| self.others.as_ref()?.hold(&FOR_DEVICE))
+            own.or_else(|| self.others.as_ref()?.first_of(&FOR_DEVICE))
         });
         option.map(|option| format!("the file is compiled without `{option}`, which the project spells"))
     }

@@ -365,9 +365,10 @@ impl Project {
         find: impl FnOnce() -> Option<Entry>,
     ) -> Option<Entry> {
         // Hardly any program has such a name.
-        let answers = (!self.tables.answers.is_empty()).then_some(&self.tables.answers);
-        let name = key.2.last().filter(|_| answers.is_some());
-        match name.and_then(|name| answers?.get(&(which, name.clone()))) {
+        if self.tables.answers.is_empty() {
+            return find();
+        }
+        match key.2.last().and_then(|name| self.tables.answers.get(&(which, name.clone()))) {
             Some(answers) => answers.get(key, find),
             None => find(),
         }

@@ -6,12 +6,18 @@ use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::visit::{self, Item};
 use cudalint_program::{Name, Project, Scope};
 use cudalint_syntax::Span;
+use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// How deep variables and functions are followed to what they give.
 const MAX_DEPTH: u32 = 5;
 /// Most values of one extent that are told apart.
 const MAX_VALUES: usize = 8;
+/// Expressions that are looked at for one launch; where they are spent, nothing is written of its block.
+const MAX_LOOKS: u32 = 100_000;
+/// Bytes that are searched for a name in the time of one look.
+const BYTES_A_LOOK: usize = 256;
 
 /// What is written of one extent of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,20 +144,37 @@ pub(super) struct Reader<'p> {
     scope: Scope<'p>,
     pub module: &'p Module,
     pub function: &'p Function,
+    /// Looks that are left, for it and the readers of other functions that it asks.
+    left: Rc<Cell<u32>>,
 }
 
 impl<'p> Reader<'p> {
     /// Of the function around a place.
     pub fn around(project: &'p Project, id: ModuleId, at: Span) -> Option<Self> {
-        let around = project.module(id).functions.iter_enumerated().filter(|(_, function)| function.span.contains(at));
-        let (of, _) = around.min_by_key(|(_, function)| function.span.end - function.span.start)?;
-        Self::of(project, id, of)
+        let of = function_around(project.module(id), at)?;
+        Self::of(project, id, of, Rc::new(Cell::new(MAX_LOOKS)))
     }
 
-    fn of(project: &'p Project, id: ModuleId, of: FunctionId) -> Option<Self> {
+    fn of(project: &'p Project, id: ModuleId, of: FunctionId, left: Rc<Cell<u32>>) -> Option<Self> {
         let function = project.function_at(id, of)?;
         let scope = Scope::new(project, id, Some(of), &TypeEnv::default());
-        Some(Self { project, id, scope, module: project.module(id), function })
+        Some(Self { project, id, scope, module: project.module(id), function, left })
+    }
+
+    /// Of another function.
+    fn other(&self, id: ModuleId, of: FunctionId) -> Option<Self> {
+        Self::of(self.project, id, of, Rc::clone(&self.left))
+    }
+
+    /// Takes looks; `false` when they are spent.
+    fn look(&self, times: usize) -> bool {
+        self.left.set(self.left.get().saturating_sub(u32::try_from(times).unwrap_or(u32::MAX)));
+        self.left.get() > 0
+    }
+
+    /// Whether a text spells a name.
+    fn spells(&self, text: &str, name: &Name) -> bool {
+        self.look(1 + text.len() / BYTES_A_LOOK) && text.contains(name.as_str())
     }
 
     pub fn kind(&self, id: ExprId) -> Option<&'p Expr> {
@@ -160,11 +183,12 @@ impl<'p> Reader<'p> {
 
     /// What an expression for a block may be.
     pub fn block(&self, id: ExprId) -> Block {
-        self.extents(id, 0)
+        let block = self.extents(id, 0);
+        if self.left.get() > 0 { block } else { open_block() }
     }
 
     fn extents(&self, id: ExprId, depth: u32) -> Block {
-        if depth > MAX_DEPTH {
+        if depth > MAX_DEPTH || !self.look(1) {
             return open_block();
         }
         let axes = |args: &[ExprId]| {
@@ -208,7 +232,7 @@ impl<'p> Reader<'p> {
         if let Some(value) = self.scope.eval(id) {
             return Numbers::one(value);
         }
-        let Some(kind) = self.kind(id).filter(|_| depth < MAX_DEPTH) else { return Numbers::open() };
+        let Some(kind) = self.kind(id).filter(|_| depth < MAX_DEPTH && self.look(1)) else { return Numbers::open() };
         let each = |exprs: &[ExprId]| Numbers::all(exprs.iter().map(|expr| self.numbers(*expr, depth + 1)));
         match kind {
             Expr::Cast { value, .. } => self.numbers(*value, depth + 1),
@@ -227,7 +251,7 @@ impl<'p> Reader<'p> {
             Expr::Index { base, indices } if indices.len() == 1 => self.elements(*base, depth),
             Expr::Call { callee, args } => {
                 let Some((module, function, _)) = self.scope.callee(*callee, args) else { return Numbers::open() };
-                let Some(reader) = Self::of(self.project, module, function) else { return Numbers::open() };
+                let Some(reader) = self.other(module, function) else { return Numbers::open() };
                 let returned = reader.returned();
                 Numbers::all(returned.iter().map(|value| reader.numbers(*value, depth + 1)))
             }
@@ -251,7 +275,9 @@ impl<'p> Reader<'p> {
                 };
                 let scope = Scope::new(self.project, entry.module, None, &TypeEnv::default());
                 let module = self.project.module(entry.module);
-                let reader = Self { project: self.project, id: entry.module, scope, module, function: self.function };
+                let left = Rc::clone(&self.left);
+                let reader =
+                    Self { project: self.project, id: entry.module, scope, module, function: self.function, left };
                 (init, Some(reader))
             }
             _ => return Numbers::open(),
@@ -281,10 +307,10 @@ impl<'p> Reader<'p> {
             let module = self.project.module(id);
             for (of, function) in module.functions.iter_enumerated() {
                 let inside = function.scope.last() == self.function.scope.last();
-                if !self.project.text(id, function.span).contains(name.as_str()) {
+                if !self.spells(self.project.text(id, function.span), name) {
                     continue;
                 }
-                let Some(reader) = Self::of(self.project, id, of) else { continue };
+                let Some(reader) = self.other(id, of) else { continue };
                 for (_, values) in function.member_inits.iter().filter(|(field, _)| inside && field == name) {
                     given.push(match values.as_slice() {
                         [one] => reader.numbers(*one, depth + 1),
@@ -323,10 +349,11 @@ impl<'p> Reader<'p> {
         }
         let mut given = Vec::new();
         for id in self.project.modules() {
-            if !self.project.source(id).contains(name.as_str()) {
+            if !self.spells(self.project.source(id), name) {
                 continue;
             }
             let module = self.project.module(id);
+            self.look(2 * module.exprs.len());
             let names_it = |expr: ExprId| match module.exprs.get(expr).map(|node| &node.kind) {
                 Some(Expr::Name { path, .. }) => path.last() == Some(name),
                 Some(Expr::Member { name: method, .. }) => method == name,
@@ -339,7 +366,11 @@ impl<'p> Reader<'p> {
                     continue;
                 }
                 calls += 1;
-                given.push(match (args.get(number), Self::around(self.project, id, node.span)) {
+                if !self.look(module.functions.len()) {
+                    return Numbers::open();
+                }
+                let around = function_around(module, node.span).and_then(|of| self.other(id, of));
+                given.push(match (args.get(number), around) {
                     (Some(arg), Some(reader)) => reader.numbers(*arg, depth + 1),
                     _ => Numbers::open(),
                 });
@@ -444,9 +475,15 @@ impl<'p> Reader<'p> {
             {
                 look(kind);
             }
-            true
+            self.look(1)
         });
     }
+}
+
+/// The innermost function around a place.
+fn function_around(module: &Module, at: Span) -> Option<FunctionId> {
+    let around = module.functions.iter_enumerated().filter(|(_, function)| function.span.contains(at));
+    around.min_by_key(|(_, function)| function.span.end - function.span.start).map(|(of, _)| of)
 }
 
 /// One of two blocks.

@@ -79,3 +79,17 @@ fn ran(output: &std::process::Output) -> Ran {
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
 }
+
+/// The functions of which a run over a project says that they drop a status; those of *possible* findings with `?`.
+pub fn told(sandbox: &Sandbox) -> Vec<String> {
+    let args = ["--select", "unchecked-api-call", "--min-confidence", "possible", "--output-format", "json", "."];
+    let ran = sandbox.run(&args);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let finding = |finding: &serde_json::Value| {
+        let doubt = if finding["confidence"] == "possible" { "?" } else { "" };
+        format!("{}{doubt}", finding["function"].as_str().unwrap())
+    };
+    let mut all: Vec<String> = report["findings"].as_array().unwrap().iter().map(finding).collect();
+    all.sort();
+    all
+}

@@ -1,0 +1,94 @@
+//! What a compiler would say of a file decides what is told of it: text that none takes, and options that give functions another side.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Sandbox, told};
+
+#[test]
+fn files_that_no_compiler_takes() {
+    let code = "#include <cuda_runtime.h>\nvoid f(void **p) {\n    cudaMalloc(p, 4);\n}\n";
+    let call = "#include <cuda_runtime.h>\nvoid f(void **p) {\n    cudaMalloc(p, 4);\n    cudaFree(*p)\n}\n";
+    let told = |text: &str| told(&Sandbox::new(&[("a.cu", text)]));
+    assert_eq!(told(code), ["f"]);
+    assert_eq!(told(&format!("EXPORTED API\n{code}NAMESPACE_END\n")), ["f"]);
+    assert_eq!(told(&format!("#if 0\nThis code allocates memory.\n#endif\n{code}")), ["f"]);
+    assert_eq!(told(&format!("#define cudaFree(p) (free)(p);\n{call}")), ["f"]);
+    for text in [
+        call,
+        &format!("c++\n{code}"),
+        &format!("{code}This code allocates memory.\n"),
+        &format!("{code}1\n"),
+        &format!("{code}int main() {{ int n = 4 +"),
+    ] {
+        assert_eq!(told(text), ["f?"], "{text}");
+    }
+}
+
+#[test]
+fn files_whose_types_or_names_no_compiler_takes() {
+    let told = |main: &str| {
+        let kernels = "__global__ void k(int *p) { *p = 1; }\n__global__ void n(int n, float x) {}\n";
+        let main = format!("int main() {{\n    int *d;\n    cudaMalloc(&d, 4);\n    {main}\n}}\n");
+        told(&Sandbox::new(&[("a.cu", &format!("#include <cuda_runtime.h>\n#include <cstdio>\n{kernels}{main}"))]))
+    };
+    for refused in [
+        "int a[4][4]; k<<<1, 1>>>(a);",
+        "float x = 1; k<<<1, 1>>>(&x);",
+        "int **p = nullptr; k<<<1, 1>>>(p);",
+        "n<<<1, 1>>>(d, 1);",
+        "int a[4][4]; n<<<1, 1>>>(a[0], 1);",
+        "n<<<1, 1>>>(1, d);",
+        "int slot; cudaMalloc(&slot, 4);",
+        "k<<<grid, 1>>>(d);",
+        "cudaMemcpy(result, d, 4, cudaMemcpyDeviceToHost);",
+        "threadIdx.x = 3;",
+    ] {
+        assert!(told(refused).iter().all(|name| name == "main?"), "{refused}");
+    }
+    for taken in [
+        "k<<<1, 1>>>(d);",
+        "int a[4]; k<<<1, 1>>>(a);",
+        "void *p = d; k<<<1, 1>>>((int *)p);",
+        "long big = 4; double y = 2; n<<<1, 1>>>(big, y);",
+        "int a[4][4]; k<<<1, 1>>>(a[0]);",
+        "unsigned long long at; cudaMalloc((void **)&at, 4);",
+        "dim3 grid(1); k<<<grid, 1>>>(d);",
+        "auto grid = 1; k<<<grid, 1>>>(d); fprintf(stderr, \"%p\", (void *)d);",
+    ] {
+        assert!(told(taken).iter().all(|name| name == "main"), "{taken}");
+    }
+}
+
+#[test]
+fn what_is_refused_is_refused_in_a_file_that_no_compiler_takes() {
+    let text = "c++\n#include <cuda_runtime.h>\n__global__ void k(int n) {}\nint main() { k(9); return 0; }\n";
+    let ran = Sandbox::new(&[("a.cu", text)]).run(&["--output-format", "json", "."]);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let rules: Vec<&str> =
+        report["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].as_str().unwrap()).collect();
+    assert_eq!(rules, ["kernel-called-without-launch"]);
+}
+
+#[test]
+fn functions_that_an_option_makes_the_devices() {
+    let kernel = "void add(int *count, int value) { atomicAdd(count, value); }\n\
+        extern \"C\" __global__ void sum(int *count, const int *values) { add(count, values[threadIdx.x]); }\n";
+    let told = |programs: &str| {
+        let sandbox = Sandbox::new(&[("kernels/sum.cu", kernel), ("programs.cpp", programs)]);
+        let ran = sandbox.run(&["--select", "execution-space-mismatch", "--output-format", "json", "."]);
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        report["findings"].as_array().unwrap().len()
+    };
+    let programs = |option: &str| {
+        format!(
+            "#include <nvrtc.h>\n#include <vector>\nnvrtcResult compile(nvrtcProgram program) {{\n    \
+            std::vector<const char *> options = {{\"-std=c++17\", \"{option}\"}};\n    \
+            return nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());\n}}\n"
+        )
+    };
+    assert_eq!(told(&programs("-lineinfo")), 2);
+    assert_eq!(told(&programs("-default-device")), 0);
+    assert_eq!(told(&programs("--device-as-default-execution-space")), 0);
+}
