@@ -20,6 +20,7 @@ pub mod ir;
 pub mod layout;
 pub mod load;
 mod marks;
+pub mod mentions;
 mod name;
 pub mod project;
 pub mod python;

@@ -12,6 +12,7 @@
 use crate::api::ApiId;
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::ir::{FunctionId, Module, ModuleId};
+use crate::mentions::{self, AllMentions, Mentions};
 use crate::name::Name;
 use crate::python::LocalPackages;
 use crate::python::modules::PythonModules;
@@ -90,6 +91,8 @@ pub struct Project {
     pub(crate) python: PythonModules,
     /// Where host code hands symbols to the runtime: stretches of text, found when first asked for.
     symbols: OnceLock<Vec<(ModuleId, Span)>>,
+    /// Found when first asked for.
+    mentions: OnceLock<AllMentions>,
 }
 
 impl Project {
@@ -165,6 +168,11 @@ impl Project {
             all.collect()
         });
         near.iter().any(|(id, span)| self.text(*id, *span).contains(name))
+    }
+
+    /// Expressions of all modules that name a function, or whatever else has this name.
+    pub fn mentions(&self, name: &Name) -> Option<&Mentions> {
+        self.mentions.get_or_init(|| mentions::of(self)).get(name)
     }
 
     /// Whether a module may see a macro of this name, whatever it stands for and under whatever conditions.

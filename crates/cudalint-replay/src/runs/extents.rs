@@ -347,37 +347,24 @@ impl<'p> Reader<'p> {
         if name.is_empty() || depth + 1 >= MAX_DEPTH {
             return Numbers::open();
         }
+        let Some(mentions) = self.project.mentions(name).filter(|mentions| mentions.count == mentions.calls.len())
+        else {
+            return Numbers::open();
+        };
         let mut given = Vec::new();
-        for id in self.project.modules() {
-            if !self.spells(self.project.source(id), name) {
-                continue;
-            }
+        for (id, call) in mentions.calls.iter().copied() {
             let module = self.project.module(id);
-            self.look(2 * module.exprs.len());
-            let names_it = |expr: ExprId| match module.exprs.get(expr).map(|node| &node.kind) {
-                Some(Expr::Name { path, .. }) => path.last() == Some(name),
-                Some(Expr::Member { name: method, .. }) => method == name,
-                _ => false,
-            };
-            let mut calls = 0;
-            for node in &module.exprs {
-                let Expr::Call { callee, args } = &node.kind else { continue };
-                if !names_it(*callee) {
-                    continue;
-                }
-                calls += 1;
-                if !self.look(module.functions.len()) {
-                    return Numbers::open();
-                }
-                let around = function_around(module, node.span).and_then(|of| self.other(id, of));
-                given.push(match (args.get(number), around) {
-                    (Some(arg), Some(reader)) => reader.numbers(*arg, depth + 1),
-                    _ => Numbers::open(),
-                });
-            }
-            if module.exprs.iter_enumerated().filter(|(expr, _)| names_it(*expr)).count() != calls {
+            if !self.look(module.functions.len()) {
                 return Numbers::open();
             }
+            let node = module.exprs.get(call);
+            let arg =
+                node.and_then(|node| if let Expr::Call { args, .. } = &node.kind { args.get(number) } else { None });
+            let around = node.and_then(|node| function_around(module, node.span)).and_then(|of| self.other(id, of));
+            given.push(match (arg, around) {
+                (Some(arg), Some(reader)) => reader.numbers(*arg, depth + 1),
+                _ => Numbers::open(),
+            });
         }
         Numbers::all(given)
     }
