@@ -53,12 +53,14 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Whether the same launch was also executed with its grid, all of it followed, and parted no block.
+/// Whether the same launch was also executed with the sizes that the program has by itself, all of it followed, and parted no block.
 fn stays_together(context: &ModuleContext<'_>, run: &KernelRun) -> bool {
     let parts = |other: &KernelRun| {
         other.report.events.iter().any(|event| matches!(event.kind, EventKind::DivergentBarrier { .. }))
     };
-    let same = |other: &&KernelRun| other.kernel == run.kernel && other.launch == run.launch && other.is_whole();
+    let same = |other: &&KernelRun| {
+        other.kernel == run.kernel && other.launch == run.launch && other.is_whole() && other.chosen.is_empty()
+    };
     run.launch.is_some() && context.facts.runs.iter().filter(same).any(|other| !parts(other))
 }
 
