@@ -3,7 +3,6 @@
 
 use crate::ir::{Expr, ExprId, Module, ModuleId};
 use crate::name::Name;
-use crate::project::Project;
 use rustc_hash::FxHashMap;
 
 /// Expressions that name a thing.
@@ -27,11 +26,10 @@ fn named(module: &Module, expr: ExprId) -> Option<&Name> {
     }
 }
 
-/// All of a project.
-pub(crate) fn of(project: &Project) -> AllMentions {
+/// All of some modules.
+pub(crate) fn of<'m>(modules: impl Iterator<Item = (ModuleId, &'m Module)>) -> AllMentions {
     let mut all = AllMentions::default();
-    for id in project.modules() {
-        let module = project.module(id);
+    for (id, module) in modules {
         for (expr, node) in module.exprs.iter_enumerated() {
             let callee = if let Expr::Call { callee, .. } = &node.kind { named(module, *callee) } else { None };
             let (name, call) = match (callee, named(module, expr)) {

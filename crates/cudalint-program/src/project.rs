@@ -172,7 +172,8 @@ impl Project {
 
     /// Expressions of all modules that name a function, or whatever else has this name.
     pub fn mentions(&self, name: &Name) -> Option<&Mentions> {
-        self.mentions.get_or_init(|| mentions::of(self)).get(name)
+        let all = || mentions::of(self.modules.iter_enumerated());
+        self.mentions.get_or_init(all).get(name)
     }
 
     /// Whether a module may see a macro of this name, whatever it stands for and under whatever conditions.
