@@ -1,7 +1,7 @@
 //! A copy or set that moves more bytes than its source or destination holds.
 
 use crate::counts::{miscount, short_allocation};
-use crate::parts::{allocation_label, assumptions, event_finding, fault_finding};
+use crate::parts::{allocated_beside, allocation_label, assumptions, event_finding, fault_finding, function_of};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Call;
 use cudalint_findings::{Finding, Label, Method, Shows};
@@ -162,6 +162,11 @@ fn overrun(context: &ModuleContext<'_>, event: &Event, api: &str, access: Access
     let mut bindings = Vec::new();
     match event.exceeds(&end, extent) {
         Comparison::Always => {
+            // What a function was given may be what decides a condition in it that nobody could follow.
+            let numbers = end.known().is_some() && extent.known().is_some();
+            if numbers && event.perhaps_not_reached && !allocated_beside(context, event, &side.pointer) {
+                assumed.push(format!("`{}` comes by this call with these sizes", function_of(context, event)));
+            }
             let inputs = end.minus(extent).inputs();
             if !inputs.is_empty() {
                 let names: Vec<_> = inputs.iter().map(|atom| format!("`{}`", atom.name())).collect();

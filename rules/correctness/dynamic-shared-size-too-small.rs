@@ -65,7 +65,9 @@ fn config_of(context: &ModuleContext<'_>, launch: Site) -> Site {
 
 fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::Launch(launch) = &event.kind else { return None };
-    if known(&launch.shared) != Some(0) {
+    // Of no blocks, no thread comes to the array.
+    let is_empty = launch.grid.axes.iter().any(|axis| known(axis) == Some(0));
+    if known(&launch.shared) != Some(0) || is_empty {
         return None;
     }
     let summary = launch.kernel_summary.as_ref()?;

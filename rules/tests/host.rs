@@ -5,6 +5,7 @@ mod common;
 
 use common::of;
 use cudalint_engine::Engine;
+use cudalint_findings::Confidence;
 
 /// Naming an object on the device reads nothing: a reference, an address, a part that is an array.
 #[test]
@@ -224,4 +225,44 @@ void run(float *values) {{
 ";
     assert_eq!(told("ROOM(72 * 1024, stage)", room), 0);
     assert_eq!(told("", ""), 1);
+}
+
+/// Whether a function comes by a call may hang on what it was given: sizes that its callers chose are facts only where nothing that is
+/// not followed stands between.
+#[test]
+fn sizes_behind_a_condition_that_nobody_follows_are_an_assumption() {
+    let program = |condition: &str, allocated: &str| {
+        format!(
+            "int ask();
+void move(float *to, const float *from, int n, bool odd) {{
+    {condition} cudaMemcpy(to, from, n * sizeof(float), cudaMemcpyHostToDevice);
+}}
+int main() {{
+    float host[60];
+    float *device;
+    {allocated}
+    move(device, host, 32, ask() > 0);
+}}
+"
+        )
+    };
+    let found = |condition: &str| {
+        let all = of("copy-exceeds-allocation", &program(condition, "cudaMalloc(&device, 100);"));
+        all.iter().map(|finding| finding.confidence).collect::<Vec<_>>()
+    };
+    assert_eq!(found(""), [Confidence::Definite]);
+    assert_eq!(found("if (n > 4)"), [Confidence::Definite]);
+    assert_eq!(found("if (odd)"), [Confidence::Likely]);
+    assert_eq!(found("if (!odd) return; "), [Confidence::Likely]);
+    // What the function itself states stays as it is.
+    let own = "void run(bool odd) {
+    float host[60];
+    float *device;
+    cudaMalloc(&device, 100);
+    if (odd) cudaMemcpy(device, host, sizeof(host), cudaMemcpyHostToDevice);
+}
+int main(int argc, char **argv) { run(argc > 1); }
+";
+    let own: Vec<_> = of("copy-exceeds-allocation", own).iter().map(|finding| finding.confidence).collect();
+    assert_eq!(own, [Confidence::Definite]);
 }

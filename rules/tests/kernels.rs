@@ -466,3 +466,17 @@ int main(int argc, char **argv) {
     let other = text.replace("strtol(argv[1]", "strtol(argv[2]");
     assert_eq!(of("guard-does-not-cover-access", &other).len(), 1);
 }
+
+/// A launch of no blocks is refused before a thread could come to what it has too little of.
+#[test]
+fn a_launch_of_no_blocks_touches_no_dynamic_shared_memory() {
+    let text = |blocks: u32| {
+        format!(
+            "__global__ void k(int *p) {{ extern __shared__ int all[]; all[threadIdx.x] = 1; p[0] = all[0]; }}
+void run(int *p) {{ k<<<{blocks}, 32>>>(p); }}
+"
+        )
+    };
+    assert_eq!(of("dynamic-shared-size-too-small", &text(1)).len(), 1);
+    assert_eq!(of("dynamic-shared-size-too-small", &text(0)).len(), 0);
+}

@@ -29,6 +29,9 @@ pub(crate) fn misfit(project: &Project, id: ModuleId) -> Option<Misfit> {
     let module = project.module(id);
     let is_closed = is_closed(project, id);
     let mut comments_of_file = None;
+    if let Some(second) = second_main(project, id) {
+        return Some(second);
+    }
     module.functions.iter_enumerated().find_map(|(number, function)| {
         let body = function.body.as_ref().filter(|_| is_asked(project, id, function))?;
         let scope = Scope::new(project, id, Some(number), &TypeEnv::default());
@@ -41,6 +44,25 @@ pub(crate) fn misfit(project: &Project, id: ModuleId) -> Option<Misfit> {
         });
         look.found
     })
+}
+
+/// A second `main` of a file, which is then a collection of programs that somebody takes apart before he compiles one.
+pub(crate) fn second_main(project: &Project, id: ModuleId) -> Option<Misfit> {
+    let module = project.module(id);
+    let everywhere = |span: Span| {
+        let branches = module.supposed.iter().map(|branch| branch.span.range());
+        branches.into_iter().all(|branch| !branch.contains(&(span.start as usize)))
+    };
+    let is_main = |function: &&Function| {
+        function.name == "main"
+            && function.role == FunctionRole::Free
+            && function.scope.segments.is_empty()
+            && function.body.is_some()
+            && !function.damaged
+            && everywhere(function.span)
+    };
+    let second = module.functions.iter().filter(is_main).nth(1)?;
+    Some(Misfit { span: second.span, what: "a second `main`".to_owned() })
 }
 
 /// Whether a function stands for itself alone: no template, no part of one, and nothing of it is lost.

@@ -4,7 +4,7 @@
 use crate::callers::Calls;
 use crate::dead::Dead;
 use crate::lone::Lone;
-use crate::misfits::misfit;
+use crate::misfits::{misfit, second_main};
 use crate::noticed::Noticed;
 use crate::others::Others;
 use crate::project::{ProjectInput, Source};
@@ -16,7 +16,7 @@ use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::ModuleId;
 use cudalint_replay::facts::{Facts, SpaceFault, SpaceFaultKind};
-use cudalint_syntax::{Language, flaw};
+use cudalint_syntax::{Language, Span, flaw};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -75,9 +75,9 @@ impl<'p> Relevance<'p> {
             Users::NotInProgram(reason) => Some(reason),
             Users::Some => own
                 .then(|| {
-                    // What a compiler refuses is refused there, too.
+                    // What a compiler refuses is refused there, too; but several programs in one file are meant to be taken apart.
                     let runs = finding.claim.shows != Shows::CompileError;
-                    let flaw = if runs { self.is_flawed(id) } else { None };
+                    let flaw = if runs { self.is_flawed(id) } else { self.is_collection(id) };
                     flaw.or_else(|| self.never_runs(id, at)).or_else(|| self.is_unlisted(id))
                 })
                 .flatten()
@@ -109,11 +109,22 @@ impl<'p> Relevance<'p> {
             let text = self.project.source(id);
             let flaw = flaw(text, &module.passed_over, ends).map(|flaw| (flaw.span, flaw.what.to_owned()));
             let (span, what) = flaw.or_else(|| misfit(self.project, id).map(|found| (found.span, found.what)))?;
-            let line = 1 + text.get(..span.start as usize)?.bytes().filter(|byte| *byte == b'\n').count();
-            let name = path.rsplit('/').next().unwrap_or(path);
-            Some(format!("a compiler takes `{name}`, which has {what} in line {line}"))
+            self.refused(id, span, &what)
         };
         self.flaws.get(id.index())?.get_or_init(found).clone()
+    }
+
+    /// Whether a file is several programs.
+    fn is_collection(&self, id: ModuleId) -> Option<String> {
+        let found = second_main(self.project, id)?;
+        self.refused(id, found.span, &found.what)
+    }
+
+    fn refused(&self, id: ModuleId, span: Span, what: &str) -> Option<String> {
+        let (text, path) = (self.project.source(id), &**self.project.path(id));
+        let line = 1 + text.get(..span.start as usize)?.bytes().filter(|byte| *byte == b'\n').count();
+        let name = path.rsplit('/').next().unwrap_or(path);
+        Some(format!("a compiler takes `{name}`, which has {what} in line {line}"))
     }
 
     fn never_runs(&self, id: ModuleId, at: usize) -> Option<String> {

@@ -26,6 +26,28 @@ fn files_that_no_compiler_takes() {
     }
 }
 
+/// Several programs in one file are examples that somebody takes apart: nobody compiles it as it is.
+#[test]
+fn a_file_with_a_second_main_is_no_program() {
+    let code = "#include <cuda_runtime.h>\n__device__ void g() {}\nvoid f(void **p) {\n    cudaMalloc(p, 4);\n    g();\n}\n";
+    let main = "int main() {\n    f(nullptr);\n}\n";
+    let crosses = |text: &str| {
+        let sandbox = Sandbox::new(&[("a.cu", text)]);
+        let ran = sandbox.run(&["--select", "execution-space-mismatch", "--output-format", "json", "."]);
+        ran.stdout.contains("which exists on the device only")
+    };
+    let told = |text: &str| told(&Sandbox::new(&[("a.cu", text)]));
+    for one in [
+        format!("{code}{main}"),
+        format!("{code}#ifdef TEST\n{main}#else\n{main}#endif\n"),
+        format!("{code}namespace other {{\n{main}}}\n{main}"),
+    ] {
+        assert_eq!((told(&one), crosses(&one)), (vec!["f".to_owned()], true), "{one}");
+    }
+    let several = format!("{code}{main}{main}");
+    assert_eq!((told(&several), crosses(&several)), (vec!["f?".to_owned()], false));
+}
+
 #[test]
 fn files_whose_types_or_names_no_compiler_takes() {
     let told = |main: &str| {

@@ -61,6 +61,9 @@ pub struct Event {
     /// Whether it stands under a condition of its own function that nothing decides: then that condition may be about
     /// the very values that this event uses.
     pub conditional: bool,
+    /// Whether a function that was called on the way, or this one if it was, comes by only under such a condition: then what
+    /// callers gave may be what decides it.
+    pub perhaps_not_reached: bool,
     /// What the conditions ask that `conditional` speaks of.
     pub questions: Vec<Question>,
     /// Whether it stands where a call has failed, or a pointer is null that should not be: what was allocated before may not be.

@@ -161,10 +161,22 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
         let Some(function) = frame.function else { return };
         let function = (frame.module, function);
         let conditional = frame.undecided > 0;
+        let perhaps_not_reached = self.frames.iter().any(|frame| frame.call.is_some() && frame.undecided > 0);
         let (conditions, failed) = (self.path.conditions(), self.failed > 0);
         let assumptions = None;
         let questions = if conditional { frame.questions.clone() } else { Vec::new() };
-        let event = Event { kind, site, function, path, assumptions, conditions, conditional, questions, failed };
+        let event = Event {
+            kind,
+            site,
+            function,
+            path,
+            assumptions,
+            conditions,
+            conditional,
+            perhaps_not_reached,
+            questions,
+            failed,
+        };
         self.log.events.push(event);
     }
 
