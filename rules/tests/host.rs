@@ -266,3 +266,33 @@ int main(int argc, char **argv) { run(argc > 1); }
     let own: Vec<_> = of("copy-exceeds-allocation", own).iter().map(|finding| finding.confidence).collect();
     assert_eq!(own, [Confidence::Definite]);
 }
+
+/// A size that was divided out again is no factor: neither in a quotient nor in a sum.
+#[test]
+fn sizes_that_are_divided_out_are_no_factors() {
+    let found = |count: &str| {
+        let text = format!(
+            "void run(const float *from, size_t bytes, int n) {{
+    float *to;
+    size_t count = {count};
+    cudaMalloc(&to, count * sizeof(float));
+    cudaMemcpy(to, from, count * sizeof(float), cudaMemcpyHostToDevice);
+}}
+"
+        );
+        of("element-count-as-bytes", &text).len()
+    };
+    for right in [
+        "(bytes + sizeof(float) - 1) / sizeof(float)",
+        "n * sizeof(float) / 4",
+        "n * sizeof(float) % 4",
+        "bytes + sizeof(float)",
+        "n * sizeof(float) >> 2",
+        "n",
+    ] {
+        assert_eq!(found(right), 0, "{right}");
+    }
+    for twice in ["n * sizeof(float)", "(n + 1) * sizeof(float)", "n * sizeof(float) + 2 * sizeof(float)"] {
+        assert_eq!(found(twice), 1, "{twice}");
+    }
+}

@@ -2,6 +2,7 @@
 //! rule by name.
 
 mod analyse;
+mod astray;
 pub mod baseline;
 mod callers;
 mod changes;

@@ -56,7 +56,7 @@ const LISTS: [&str; 3] = ["add_compile_definitions(", "target_compile_definition
 pub struct Builds {
     /// Folders whose builds make memory of the heap the device's, too.
     pub sharing: Vec<PathBuf>,
-    /// Folders whose builds make code for devices before `sm_70` alone.
+    /// Folders whose builds compile for devices before `sm_70` alone.
     pub in_step: Vec<PathBuf>,
     /// Folders with build files.
     pub building: Vec<PathBuf>,
@@ -141,24 +141,19 @@ fn shares_heap(text: &str) -> bool {
     (text.contains("-stdpar") || text.contains("-gpu=")) && text.split(ends).any(makes_heap_shared)
 }
 
-/// Whether a build file makes machine code for devices before `sm_70` alone, and nothing that a driver could translate for newer
-/// ones: each `-code=` names such devices. `None` where it names no device.
+/// Whether a build file compiles for architectures before `sm_70` alone, each of them written out. Code that a driver translates for
+/// newer devices keeps its lanes in step, too (CUDA C++ Programming Guide, "Independent Thread Scheduling", on
+/// `-arch=compute_60 -code=sm_70`). `None` where it names no device.
 fn is_for_old_devices(text: &str) -> Option<bool> {
     const IN_STEP_BEFORE: u32 = 70;
-    let ends = |letter: char| letter.is_whitespace() || "\"'();>]".contains(letter);
-    let devices = |after: &str| after.split(ends).next().unwrap_or("").trim_matches(['[', '\\']).to_owned();
-    let codes: Vec<String> =
-        text.match_indices("code=").filter_map(|(at, word)| Some(devices(text.get(at + word.len()..)?))).collect();
-    let is_old = |device: &str| {
-        device
-            .strip_prefix("sm_")
-            .and_then(|number| number.parse().ok())
-            .is_some_and(|number: u32| number < IN_STEP_BEFORE)
-    };
-    // `-arch=sm_60` alone keeps what a driver translates.
-    let named = text.contains("sm_") || text.contains("CUDA_ARCHITECTURES");
-    let whole = !text.contains("arch=sm_") && !text.contains("-arch sm_") && !text.contains("CUDA_ARCHITECTURES");
-    named.then(|| whole && !codes.is_empty() && codes.iter().all(|code| code.split(',').all(is_old)))
+    const FLAGS: [&str; 6] =
+        ["arch=compute_", "arch=sm_", "arch compute_", "arch sm_", "architecture=compute_", "architecture=sm_"];
+    let flags = FLAGS.into_iter().flat_map(|mark| numbers(text, mark));
+    let mut named = flags.chain(open_architecture(text)).chain(listed_architectures(text)).peekable();
+    if named.peek().is_none() {
+        return text.contains("sm_").then_some(false);
+    }
+    Some(named.all(|number| (1..IN_STEP_BEFORE).contains(&number)))
 }
 
 /// The oldest version of the toolkit that a build file names by a path (`/usr/local/cuda-12.8`) or cannot do without
@@ -182,18 +177,34 @@ fn toolkit(text: &str) -> Option<(u32, u32)> {
 
 /// The oldest architecture that a build file names, real or virtual; 0 where one is not written out.
 fn architecture(text: &str) -> Option<u32> {
-    let number = |text: &str| {
-        let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
-        text.get(..end).and_then(|digits| digits.parse::<u32>().ok()).unwrap_or(0)
-    };
-    let behind = |mark| text.match_indices(mark).filter_map(|(at, mark): (usize, &str)| text.get(at + mark.len()..));
-    let flags = ["sm_", "compute_"].into_iter().flat_map(behind).map(number);
-    let open = ["-arch=native", "-arch=all", "arch=$", "-arch=\"$", "-arch $"];
-    let open = open.into_iter().any(|word| text.contains(word)).then_some(0);
+    let flags = ["sm_", "compute_"].into_iter().flat_map(|mark| numbers(text, mark));
+    flags.chain(open_architecture(text)).chain(listed_architectures(text)).min()
+}
+
+/// The numbers behind each place of a mark; 0 for what is no number.
+fn numbers<'t>(text: &'t str, mark: &'static str) -> impl Iterator<Item = u32> + 't {
+    text.match_indices(mark).filter_map(|(at, mark)| text.get(at + mark.len()..)).map(leading_number)
+}
+
+fn leading_number(text: &str) -> u32 {
+    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    text.get(..end).and_then(|digits| digits.parse::<u32>().ok()).unwrap_or(0)
+}
+
+/// 0 where a flag leaves the architecture to a variable or to the machine.
+fn open_architecture(text: &str) -> Option<u32> {
+    const OPEN: [&str; 5] = ["-arch=native", "-arch=all", "arch=$", "-arch=\"$", "-arch $"];
+    OPEN.into_iter().any(|word| text.contains(word)).then_some(0)
+}
+
+/// The architectures in `CMake`'s lists; 0 for a word that is no number.
+fn listed_architectures(text: &str) -> impl Iterator<Item = u32> {
+    const PROPERTY: &str = "CUDA_ARCHITECTURES";
+    let behind = text.match_indices(PROPERTY).filter_map(|(at, _)| text.get(at + PROPERTY.len()..));
     // In a condition the property stands alone.
-    let lists = behind("CUDA_ARCHITECTURES").map(|rest| rest.split([')', '\n']).next().unwrap_or(""));
+    let lists = behind.map(|rest| rest.split([')', '\n']).next().unwrap_or(""));
     let words = lists.flat_map(|list| list.split(|letter: char| letter.is_whitespace() || "\";=".contains(letter)));
-    flags.chain(open).chain(words.filter(|word| !word.is_empty()).map(number)).min()
+    words.filter(|word| !word.is_empty()).map(leading_number)
 }
 
 /// The macros that a build file names in `-DNAME`, `-D NAME=1` and the lists of `CMake`. Under which options of the build they
@@ -294,11 +305,16 @@ mod tests {
         for (text, expected) in [
             ("NVCFLAGS += -code=sm_11,sm_13 -arch=compute_11\n", Some(true)),
             ("-gencode arch=compute_35,code=sm_35 \\\n", Some(true)),
-            ("-gencode arch=compute_35,code=[sm_35,compute_35]\n", Some(false)),
+            ("-gencode arch=compute_35,code=[sm_35,compute_35]\n", Some(true)),
+            ("-gencode arch=compute_60,code=sm_70\n", Some(true)),
             ("-code=sm_35\n-gencode arch=compute_70,code=sm_70\n", Some(false)),
-            ("-arch=sm_35\n", Some(false)),
+            ("-arch=sm_35\n", Some(true)),
+            ("SET(CUDA_NVCC_FLAGS \"-arch=sm_20\" \"-O3\")\n", Some(true)),
+            ("-arch=sm_35\n-arch=sm_80\n", Some(false)),
+            ("-arch=$(SM)\n-arch=sm_35\n", Some(false)),
             ("-code=sm_$(SM)\n", Some(false)),
-            ("set(CMAKE_CUDA_ARCHITECTURES 35)\n", Some(false)),
+            ("set(CMAKE_CUDA_ARCHITECTURES 35 60)\n", Some(true)),
+            ("set(CMAKE_CUDA_ARCHITECTURES 60 75)\n", Some(false)),
             ("-O3\n", None),
         ] {
             assert_eq!(is_for_old_devices(text), expected, "{text}");

@@ -1,6 +1,7 @@
 //! Whether what stands at a place is in somebody's program: a mistake in a file that no build lists, in a function that nobody calls, or
 //! behind a condition that never holds does no harm.
 
+use crate::astray::{astray, is_told};
 use crate::callers::Calls;
 use crate::dead::Dead;
 use crate::lone::Lone;
@@ -18,7 +19,7 @@ use cudalint_program::ir::ModuleId;
 use cudalint_replay::facts::{Facts, SpaceFault, SpaceFaultKind};
 use cudalint_syntax::{Language, Span, flaw};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Endings of files that are compiled where others include them.
@@ -30,6 +31,10 @@ pub(crate) struct Relevance<'p> {
     uses: Uses<'p>,
     others: Option<Others<'p>>,
     reals: FxHashMap<&'p str, &'p Path>,
+    /// Folders in which includes are looked for.
+    includes: &'p [PathBuf],
+    /// Whether something tells compilers where headers are.
+    told: OnceLock<bool>,
     library: bool,
     unlisted: OnceLock<FxHashSet<ModuleId>>,
     /// By module, what keeps compilers from taking its text.
@@ -61,7 +66,8 @@ impl<'p> Relevance<'p> {
         let flaws = project.modules().map(|_| OnceLock::new()).collect();
         let noticed = Noticed::new(project, facts, input);
         let (unlisted, lone, for_device) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { project, uses, others, reals, library, unlisted, flaws, lone, noticed, for_device }
+        let (includes, told) = (&*input.reading.includes, OnceLock::new());
+        Self { project, uses, others, reals, includes, told, library, unlisted, flaws, lone, noticed, for_device }
     }
 
     /// Makes a finding of a module *possible* where nobody's program has its place, or the launch that it needs; whether it is told
@@ -78,7 +84,7 @@ impl<'p> Relevance<'p> {
                     // What a compiler refuses is refused there, too; but several programs in one file are meant to be taken apart.
                     let runs = finding.claim.shows != Shows::CompileError;
                     let flaw = if runs { self.is_flawed(id) } else { self.is_collection(id) };
-                    flaw.or_else(|| self.never_runs(id, at)).or_else(|| self.is_unlisted(id))
+                    flaw.or_else(|| self.never_runs(id, at)).or_else(|| self.is_unlisted(id)).or_else(|| self.is_astray(id))
                 })
                 .flatten()
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
@@ -151,11 +157,20 @@ impl<'p> Relevance<'p> {
 
     /// The same of the file that what the finding tells is launched or called in.
     fn has_unlisted_launch(&self, finding: &Finding) -> Option<String> {
-        let others = finding.related.iter().filter(|label| label.place.path != finding.place.path);
+        let way = finding.witness.iter().flat_map(|witness| &witness.path);
+        let others = finding.related.iter().chain(way).filter(|label| label.place.path != finding.place.path);
         others.into_iter().find_map(|label| {
             let is_it = |id: &ModuleId| **self.project.path(*id) == *label.place.path;
-            self.project.modules().find(is_it).and_then(|id| self.is_unlisted(id))
+            let id = self.project.modules().find(is_it)?;
+            self.is_unlisted(id).or_else(|| self.is_astray(id))
         })
+    }
+
+    /// Whether a source cannot be compiled where it lies.
+    fn is_astray(&self, id: ModuleId) -> Option<String> {
+        let others = self.others.as_ref()?;
+        let told = *self.told.get_or_init(|| is_told(others, self.includes));
+        if told { None } else { astray(self.project, id, &self.reals) }
     }
 
     fn is_unlisted(&self, id: ModuleId) -> Option<String> {

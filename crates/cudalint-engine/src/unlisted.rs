@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 
 /// Endings of files that are compiled by themselves.
-pub(crate) const COMPILED: [&str; 6] = [".cu", ".c", ".cc", ".cpp", ".cxx", ".c++"];
+pub(crate) const COMPILED: [&str; 7] = [".cu", ".c", ".cc", ".cpp", ".cxx", ".c++", ".hip"];
 
 /// A build has to name so many sources before it says something of those that it does not name, and half of all.
 const LEAST: usize = 4;
@@ -260,7 +260,7 @@ pub(crate) fn is_taken_for_plain(project: &Project, id: ModuleId, others: &Other
         "<CudaCompile Include",
     ];
     let (path, module) = (project.path(id), project.module(id));
-    let is_plain = COMPILED.iter().any(|ending| *ending != ".cu" && path.ends_with(ending));
+    let is_plain = COMPILED.iter().any(|ending| ![".cu", ".hip"].contains(ending) && path.ends_with(ending));
     let holds_cuda = || module.functions.iter().any(|function| function.space.global && function.body.is_some());
     is_plain
         && module.inside.is_none()

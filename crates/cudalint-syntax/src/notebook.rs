@@ -151,18 +151,37 @@ fn blank(bytes: &mut [u8]) {
     bytes.iter_mut().filter(|byte| !matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
 }
 
-/// What a cell's first line makes of it.
-fn content(cell: &str) -> Content {
+/// What C++ begins with, and no line of Python.
+const SHOWN: [&str; 8] =
+    ["//", "/*", "#include <", "#include \"", "__global__ ", "__device__ ", "using namespace ", "extern \"C\""];
+
+/// How long the empty lines and the comments of Python are that a cell begins with: some notebooks' hosts (Colab) take a magic behind
+/// them, too.
+fn behind_comments(cell: &str) -> usize {
     let mut at = 0;
     loop {
         let rest = cell.get(at..).unwrap_or("");
         let start = at + rest.len() - rest.trim_start().len();
+        let line = cell.get(start..).and_then(|rest| rest.lines().next()).unwrap_or("");
+        if !line.starts_with('#') || SHOWN.iter().any(|mark| line.starts_with(mark)) {
+            return start;
+        }
+        at = start + line.len();
+    }
+}
+
+/// What a cell's first line makes of it, or the first behind its comments.
+fn content(cell: &str) -> Content {
+    let mut at = 0;
+    loop {
+        let rest = cell.get(at..).unwrap_or("");
+        let start = at + behind_comments(rest);
         let Some(magic) = cell.get(start..).and_then(|rest| rest.strip_prefix("%%")) else {
             // C++ that is shown, not run: no line of Python begins so.
-            let shown = ["//", "/*", "#include <", "#include \""].iter().any(|mark| cell[start..].starts_with(mark));
+            let shown = SHOWN.iter().any(|mark| cell[start..].starts_with(mark));
             return match shown {
                 false => Content::Program(at),
-                true if crate::files::contains_cuda(cell) => Content::Apart(Language::Cuda, at),
+                true if crate::files::contains_cuda(cell) => Content::Apart(Language::Cuda, start),
                 true => Content::Other,
             };
         };

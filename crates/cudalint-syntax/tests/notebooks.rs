@@ -84,6 +84,8 @@ fn files_that_cells_write_stand_for_themselves() {
         "%%script python\nimport d\n",
         "// Shown, not run.\n__global__ void m() {}\n",
         "#include <vector>\nint f();\n",
+        "# What a block does.\n\n%%cu\n__global__ void n() {}\n",
+        "# As it would look:\n__global__ void o() { ... }\n",
     ];
     let file = notebook(&cells);
     let text = file.source.text();
@@ -101,6 +103,8 @@ fn files_that_cells_write_stand_for_themselves() {
             (Language::Python, true, "import numba".to_owned()),
             (Language::Python, true, "import d".to_owned()),
             (Language::Cuda, true, "// Shown, not run.\n__global__ void m() {}".to_owned()),
+            (Language::Cuda, true, "__global__ void n() {}".to_owned()),
+            (Language::Cuda, true, "__global__ void o() { ... }".to_owned()),
         ]
     );
     assert!(file.has_cuda_cells());

@@ -330,7 +330,7 @@ fn lanes_of_devices_that_a_makefile_names() {
 }
 void run(int *to) { sum<<<1, 64>>>(to); }
 ";
-    for (flags, found) in [("-arch=sm_35", true), ("-code=sm_35 -arch=compute_35", false)] {
+    for (flags, found) in [("-arch=sm_75", true), ("-arch=sm_35", false), ("-code=sm_35 -arch=compute_35", false)] {
         let sandbox = Sandbox::new(&[]);
         sandbox.write("a.cu", text.as_bytes());
         sandbox.write("Makefile", format!("a: a.cu\n\tnvcc {flags} a.cu\n").as_bytes());

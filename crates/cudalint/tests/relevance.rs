@@ -514,3 +514,21 @@ fn callers_without_gpu_code_that_look_at_the_last_error() {
     // What is out of sight has other things to look at.
     assert_eq!(told("first(); draw(c);"), 1);
 }
+
+/// Where nothing builds a project or says where its headers are, a source whose headers lie elsewhere is one that nobody compiles as it is.
+#[test]
+fn sources_apart_from_their_headers() {
+    let code = "#include \"lib.h\"\nint main() {\n    cudaSetDevice(2);\n    void *p;\n    cudaMalloc(&p, N);\n}\n";
+    let header = "#pragma once\n#include <cuda_runtime.h>\n#define N 4\n__device__ inline int one() { return 1; }\n";
+    let told = |files: &[(&str, &str)]| {
+        let root = [("README.md", "A program.\n"), (".git/HEAD", "ref: refs/heads/main\n")];
+        told(&Sandbox::new(&[&root, files].concat()))
+    };
+    assert_eq!(told(&[("src/a.cu", code), ("src/lib.h", header)]), ["main"]);
+    assert_eq!(told(&[("old/src/a.cu", code), ("src/lib.h", header)]), ["main?"]);
+    let up = code.replace("lib.h", "../src/./lib.h");
+    assert_eq!(told(&[("new/a.cu", &up), ("src/lib.h", header)]), ["main"]);
+    assert_eq!(told(&[("new/a.cu", code), ("src/lib.h", header), ("make.txt", "nvcc -Isrc new/a.cu\n")]), ["main"]);
+    assert_eq!(told(&[("new/a.cu", code), ("src/lib.h", header), ("Makefile", "a: new/a.cu\n\tnvcc new/a.cu\n")]), ["main"]);
+    assert_eq!(told(&[("new/a.cu", code)]), ["main"]);
+}

@@ -19,6 +19,20 @@ struct Found {
     parameter: bool,
 }
 
+impl Found {
+    /// What is found in a further factor.
+    fn take(&mut self, factor: Self) {
+        self.sizeofs.extend(factor.sizeofs);
+        self.sizeof_pointer = factor.sizeof_pointer.or(self.sizeof_pointer.take());
+        self.opaque |= factor.opaque;
+        self.parameter |= factor.parameter;
+    }
+}
+
+const fn is_shift_up(expr: &Expr) -> bool {
+    matches!(expr, Expr::Binary(BinaryOp::Shl, ..))
+}
+
 impl Walker<'_> {
     /// The shape of the byte count of a copy or set. What a parameter counts is only told by an allocation beside it.
     pub fn shape_for(&mut self, expr: ExprId, sides: &[&PointerArgument]) -> CountShape {
@@ -95,22 +109,31 @@ impl Walker<'_> {
                 self.shape_in(frame, *b, found, steps);
             }
             Expr::Binary(BinaryOp::Div | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Rem, a, b) => {
-                self.shape_in(frame, *a, found, steps);
-                let mut right = Found::default();
+                let (mut left, mut right) = (Found::default(), Found::default());
+                self.shape_in(frame, *a, &mut left, steps);
                 self.shape_in(frame, *b, &mut right, steps);
                 // Divided by a size: the factors no longer tell.
-                found.opaque |= right.opaque || !right.sizeofs.is_empty();
-                found.parameter |= right.parameter;
+                left.opaque |= right.opaque || !right.sizeofs.is_empty();
+                left.parameter |= right.parameter;
+                if let Some(first) = left.sizeofs.first().filter(|_| !is_shift_up(&node.kind)) {
+                    // What is left of the size is no factor of its own.
+                    left.sizeofs = vec![(0, first.1.clone())];
+                }
+                found.take(left);
             }
             Expr::Binary(_, a, b) => {
-                self.shape_in(frame, *a, found, steps);
-                let mut right = Found::default();
+                let (mut left, mut right) = (Found::default(), Found::default());
+                self.shape_in(frame, *a, &mut left, steps);
                 self.shape_in(frame, *b, &mut right, steps);
-                found.opaque |= right.opaque;
-                found.parameter |= right.parameter;
-                if found.sizeofs.is_empty() {
-                    found.sizeofs = right.sizeofs;
+                left.opaque |= right.opaque;
+                left.parameter |= right.parameter;
+                left.sizeof_pointer = left.sizeof_pointer.or(right.sizeof_pointer);
+                // Of a sum a size is a factor where it is one of both sides.
+                if left.sizeofs != right.sizeofs {
+                    let one = left.sizeofs.first().or(right.sizeofs.first());
+                    left.sizeofs = one.map(|(_, text)| (0, text.clone())).into_iter().collect();
                 }
+                found.take(left);
             }
             Expr::Comma(parts) => {
                 if let Some(last) = parts.last() {

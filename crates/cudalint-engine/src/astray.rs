@@ -1,0 +1,50 @@
+//! Sources that no compiler takes where they lie: a header that they include stands in another folder, and nothing in the project
+//! builds them or says where it is.
+
+use crate::others::Others;
+use crate::roles::Role;
+use crate::unlisted::COMPILED;
+use cudalint_program::Project;
+use cudalint_program::ir::ModuleId;
+use rustc_hash::FxHashMap;
+use std::path::{Component, Path, PathBuf};
+
+/// Whether something tells compilers where headers are: a build, or an option that a script or a document spells.
+pub(crate) fn is_told(others: &Others<'_>, includes: &[PathBuf]) -> bool {
+    const OPTIONS: [&str; 3] = ["-I", "/I", "isystem"];
+    let tells = |texts: &[crate::others::Other]| {
+        texts.iter().any(|text| text.role == Role::Build || OPTIONS.iter().any(|option| text.text.contains(option)))
+    };
+    !includes.is_empty() || others.texts().is_none_or(tells)
+}
+
+/// A header of the project that a source includes from its own folder, where it is not. `reals`: where files lie, by their paths.
+pub(crate) fn astray(project: &Project, id: ModuleId, reals: &FxHashMap<&str, &Path>) -> Option<String> {
+    let path = &**project.path(id);
+    let module = project.module(id);
+    let is_part = !project.includes().includers(id.index() as u32).is_empty();
+    if is_part || module.inside.is_some() || !COMPILED.iter().any(|ending| path.ends_with(ending)) {
+        return None;
+    }
+    let folder = reals.get(path)?.parent()?;
+    let targets = project.includes().targets(id.index() as u32);
+    let lost = module.includes.iter().zip(targets).find_map(|(include, found)| {
+        let found = reals.get(&**project.path(ModuleId((*found)?)))?;
+        (!include.system && tidy(&folder.join(&*include.target)) != **found).then_some(&include.target)
+    })?;
+    let name = path.rsplit('/').next().unwrap_or(path);
+    Some(format!("a compiler that takes `{name}` finds `{lost}`, which is not in its folder"))
+}
+
+/// A path without `.` and `..`.
+fn tidy(path: &Path) -> PathBuf {
+    let mut tidied = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(tidied.pop()),
+            part => tidied.push(part),
+        }
+    }
+    tidied
+}
