@@ -36,7 +36,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {
         let EventKind::Launch(launch) = &event.kind else { continue };
         // A condition that nothing decides may ask what the device has.
-        if event.conditional {
+        if event.conditional || event.perhaps_not_reached {
             continue;
         }
         let excess = if for_hip {

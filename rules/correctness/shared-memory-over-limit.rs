@@ -71,7 +71,7 @@ fn largest(context: &ModuleContext<'_>) -> Option<i64> {
 fn dynamic_over_limit(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::Launch(launch) = &event.kind else { return None };
     // A condition that nothing decides may ask what the device has.
-    if event.conditional {
+    if event.conditional || event.perhaps_not_reached {
         return None;
     }
     // Too much static memory is reported at the kernel.

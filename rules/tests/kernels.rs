@@ -480,3 +480,39 @@ void run(int *p) {{ k<<<{blocks}, 32>>>(p); }}
     assert_eq!(of("dynamic-shared-size-too-small", &text(1)).len(), 1);
     assert_eq!(of("dynamic-shared-size-too-small", &text(0)).len(), 0);
 }
+
+/// Of a launch that a called function comes by only under a condition that nobody follows, what the callers gave may decide it.
+#[test]
+fn launches_behind_a_condition_that_nobody_follows() {
+    let program = |condition: &str, call: &str| {
+        format!(
+            "int ask();
+__global__ void fill(float *p) {{ p[blockIdx.x * blockDim.x + threadIdx.x] = 1; }}
+void run(float *p, int n, bool large) {{
+    {condition} fill<<<8, 128>>>(p);
+}}
+int main() {{
+    float *p;
+    cudaMalloc(&p, 500 * sizeof(float));
+    {call}
+}}
+"
+        )
+    };
+    let found = |condition: &str, call: &str| {
+        let all = of("missing-bounds-guard", &program(condition, call));
+        all.iter().map(|finding| finding.confidence).collect::<Vec<_>>()
+    };
+    let call = "run(p, 500, ask() > 0);";
+    assert_eq!(found("", call), [Confidence::Definite]);
+    assert_eq!(found("if (n > 4)", call), [Confidence::Definite]);
+    assert_eq!(found("if (n > 1000)", call), []);
+    assert_eq!(found("if (large)", call), [Confidence::Likely]);
+    assert_eq!(found("if (large)", "run(p, 500, ask() > 0); run(p, 500, true);"), [Confidence::Definite]);
+    assert_eq!(found("", "if (ask()) run(p, 500, false);"), [Confidence::Definite]);
+    let limit = |condition: &str| {
+        let text = program(condition, "run(p, 500, ask() > 0);").replace("<<<8, 128>>>", "<<<8, 2048>>>");
+        of("launch-exceeds-device-limit", &text).len()
+    };
+    assert_eq!((limit(""), limit("if (large)")), (1, 0));
+}

@@ -18,7 +18,8 @@ pub(crate) fn is_told(others: &Others<'_>, includes: &[PathBuf]) -> bool {
     !includes.is_empty() || others.texts().is_none_or(tells)
 }
 
-/// A header of the project that a source includes from its own folder, where it is not. `reals`: where files lie, by their paths.
+/// A header that a source includes from its own folder, where it is not: others of the project are called so. `reals`: where files lie, by
+/// their paths.
 pub(crate) fn astray(project: &Project, id: ModuleId, reals: &FxHashMap<&str, &Path>) -> Option<String> {
     let path = &**project.path(id);
     let module = project.module(id);
@@ -27,10 +28,11 @@ pub(crate) fn astray(project: &Project, id: ModuleId, reals: &FxHashMap<&str, &P
         return None;
     }
     let folder = reals.get(path)?.parent()?;
-    let targets = project.includes().targets(id.index() as u32);
-    let lost = module.includes.iter().zip(targets).find_map(|(include, found)| {
-        let found = reals.get(&**project.path(ModuleId((*found)?)))?;
-        (!include.system && tidy(&folder.join(&*include.target)) != **found).then_some(&include.target)
+    let lost = module.includes.iter().filter(|include| !include.system).map(|include| &*include.target).find(|target| {
+        let beside = tidy(&folder.join(target));
+        let ends = |real: &&&Path| real.ends_with(target.trim_start_matches(['.', '/']));
+        let mut all = reals.values().filter(ends).peekable();
+        all.peek().is_some() && all.all(|real| **real != *beside)
     })?;
     let name = path.rsplit('/').next().unwrap_or(path);
     Some(format!("a compiler that takes `{name}` finds `{lost}`, which is not in its folder"))

@@ -118,17 +118,19 @@ fn tidy(events: &mut Vec<Event>) {
     for event in events.drain(..) {
         if counts.get(&event.site) != Some(&1) {
             let outcomes = seen.entry(event.site).or_default();
-            if outcomes.iter().any(|(at, _)| alike(&kept[*at].kind, &event.kind)) {
+            if let Some((at, _)) = outcomes.iter().find(|(at, _)| alike(&kept[*at].kind, &event.kind)) {
+                surer(&mut kept[*at], event);
                 continue;
             }
             let mut own = None;
-            let same = |(at, print): &mut (usize, Option<String>)| {
+            let mut same = |(at, print): &mut (usize, Option<String>)| {
                 let other = &kept[*at].kind;
                 !apart(other, &event.kind)
                     && print.get_or_insert_with(|| fingerprint(other))
                         == own.get_or_insert_with(|| fingerprint(&event.kind))
             };
-            if outcomes.iter_mut().any(same) {
+            if let Some(known) = outcomes.iter_mut().position(|outcome| same(outcome)) {
+                surer(&mut kept[outcomes[known].0], event);
                 continue;
             }
             outcomes.push((kept.len(), own));
@@ -137,6 +139,13 @@ fn tidy(events: &mut Vec<Event>) {
     }
     kept.sort_by_key(|event| event.site);
     *events = kept;
+}
+
+/// Of two ways to one outcome, that which is surely gone.
+fn surer(kept: &mut Event, other: Event) {
+    if kept.perhaps_not_reached && !other.perhaps_not_reached && other.assumptions.is_none() {
+        *kept = other;
+    }
 }
 
 /// Whether two outcomes are the same at first sight: what their fingerprints are made of is equal.

@@ -70,6 +70,9 @@ pub fn finding(
     for other in shown.alike.iter().filter_map(|event| Overrun::of_event(run, event)).take(MAX_ALIKE) {
         finding.related.push(label(context, other.access.site, format!("also: {}", other.sentence())));
     }
+    if let Some(launcher) = parts::perhaps_not_reached(context, run, object) {
+        parts::assume(&mut finding, &format!("`{launcher}` comes by this launch with these arguments"))?;
+    }
     // Whether a size that was chosen may exceed an array of fixed size is often tested far away.
     let fixed = matches!(object.kind, ObjectKind::Constant | ObjectKind::Device | ObjectKind::Local);
     if fixed && finding.confidence < Confidence::Definite || shown.harm == Harm::Nowhere {

@@ -11,6 +11,7 @@ use cudalint_findings::{
 use cudalint_replay::facts::{self, LaunchSpelling};
 use cudalint_replay::runs::report::{Access, AccessKind, Doubt, DoubtKind, Object, ObjectKind, Site, Thread};
 use cudalint_replay::runs::{Basis, KernelRun, whole};
+use cudalint_syntax::Span;
 
 /// Related places of one kind, at most.
 pub const MAX_PLACES: usize = 6;
@@ -376,6 +377,17 @@ pub fn add_object(
 pub fn buffer<'r>(run: &'r KernelRun, object: &Object) -> Option<&'r facts::Buffer> {
     let ObjectKind::Buffer(index) = object.kind else { return None };
     run.buffers.get(index)?.allocation.as_ref()
+}
+
+/// The function that launches a kernel on memory of its callers', under a condition that nothing decides: what they gave may be what
+/// decides it.
+pub fn perhaps_not_reached<'p>(context: &'p ModuleContext<'_>, run: &KernelRun, object: &Object) -> Option<&'p str> {
+    let launch = run.launch.filter(|_| run.perhaps_not_reached)?;
+    let allocation = buffer(run, object)?.site;
+    let mut functions = context.project.module(launch.module).functions.iter();
+    let around = |site: Site, span: Span| site.module == launch.module && span.range().contains(&(site.span.start as usize));
+    let launcher = functions.rfind(|function| function.body.is_some() && around(launch, function.span))?;
+    (!around(allocation, launcher.span)).then_some(&*launcher.name)
 }
 
 /// Adds the conditions that an access stands under.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// What concerns the kernels of one module.
 #[derive(Debug, Default)]
 pub struct ModuleLaunches<'a> {
-    /// Its kernels with a body, in order, each with its launches in the order of their modules and sites.
+    /// Its kernels with a body, in order, each with its launches in the order of their modules and sites, those last that are perhaps not reached.
     pub(super) kernels: Vec<(FunctionId, Vec<Seen<'a>>)>,
     /// Launches in this module whose kernel is not in sight.
     pub(super) unseen: Vec<&'a Event>,
@@ -66,6 +66,10 @@ pub fn collect<'a>(project: &Project, facts: &'a [Facts]) -> Vec<ModuleLaunches<
                 }
             }
         }
+    }
+    // What is surely come by says more.
+    for (_, launches) in all.iter_mut().flat_map(|home| &mut home.kernels) {
+        launches.sort_by_key(|seen| seen.event.perhaps_not_reached);
     }
     let unmet = project.modules().zip(&all).flat_map(|(id, home)| {
         let kernels = home.kernels.iter().filter(|(_, seen)| seen.is_empty());

@@ -270,6 +270,7 @@ impl Module<'_> {
             let own = given_to(seen);
             if run.assumptions.is_some() == assignment.is_some() && !run.launched.contains(&own) {
                 run.launched.push(own);
+                run.perhaps_not_reached &= seen.event.perhaps_not_reached;
             }
             return Ok(run.report.coverage.complete);
         }
@@ -470,6 +471,7 @@ fn make_run(
         free,
         chosen,
         decided: fixed(seen.event).len(),
+        perhaps_not_reached: seen.event.perhaps_not_reached,
         buffers,
         assumptions,
         path: seen.event.path.clone(),

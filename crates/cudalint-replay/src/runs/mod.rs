@@ -94,6 +94,9 @@ pub struct KernelRun {
     /// How many inputs the conditions on the way to the launch give a value: `case 8:` of one and `case 16:` of another. Whether
     /// a caller ever gives two of them together is not known.
     pub decided: usize,
+    /// Whether each launch with these numbers stands in a called function under a condition that nothing decides: what callers gave
+    /// may be what decides it.
+    pub perhaps_not_reached: bool,
     /// All integer parameters with a value that was chosen.
     pub chosen: Vec<String>,
     /// The memory that the report's buffer numbers mean.

@@ -207,6 +207,7 @@ impl Module<'_> {
             free: Vec::new(),
             chosen: Vec::new(),
             decided: 0,
+            perhaps_not_reached: false,
             buffers,
             assumptions: assume(text),
             path: first.map(|seen| seen.event.path.clone()).unwrap_or_default(),
