@@ -245,6 +245,10 @@ pub fn run_finding(
         });
     finding.witness =
         Some(Witness { bindings: run.bindings.clone(), assumptions: assumed, path: context.steps(&run.path) });
+    if run.perhaps_not_reached && run.basis == Basis::Assumption {
+        // That the launch is come by with these numbers would be a second assumption.
+        only_possible(&mut finding);
+    }
     Some(finding)
 }
 
