@@ -79,3 +79,63 @@ fn callers_look_at_what_a_helper_drops() {
     assert_eq!(dropped(&text("check();", "check();")), 0);
     assert_eq!(dropped(&text("check();", "")), 3);
 }
+
+/// What runs behind the block of a test looks at errors, and so the block needs no look of its own.
+#[test]
+fn fixtures_look_behind_their_tests() {
+    const LOOK: &str = "cudaError_t e = cudaGetLastError(); if (e != cudaSuccess) exit(1);";
+    let text = |bases: &str, test: &str| {
+        format!(
+            "#include <cuda_runtime.h>\n#include <cstdlib>\n__global__ void one(int *v) {{ *v = 1; }}\n{bases}\n\
+             {test} {{ int *v = make(); if (early) return; one<<<1, 1>>>(v); cudaMemset(v, 0, 4); }}\n"
+        )
+    };
+    let gpu = |body: &str| {
+        format!("class Gpu : public ::testing::Test {{ protected: void TearDown() override {{ {body} }} }};")
+    };
+    let chained = format!(
+        "{} class Own : public Gpu {{ void TearDown() override {{ cudaFree(0); Gpu::TearDown(); }} }};",
+        gpu(LOOK)
+    );
+    let destructor = format!("struct Own {{ ~Own() {{ {LOOK} }} }};");
+    for (bases, test) in [
+        (format!("{} class Own : public Gpu {{}};", gpu(LOOK)), "TEST_F(Own, works)"),
+        (format!("{} using Own = Gpu;", gpu(LOOK)), "TEST_P(Own, works)"),
+        (chained.clone(), "TEST_F(Own, works)"),
+        (chained, "TYPED_TEST(Own, works)"),
+        (destructor.clone(), "TEST_F(Own, works)"),
+        (destructor.clone(), "BOOST_FIXTURE_TEST_CASE(works, Own)"),
+        (destructor, "TEST_CASE_METHOD(Own, \"works\")"),
+        // A base out of sight may look, and so may a fixture.
+        ("struct Own : Other {};".to_owned(), "TEST_F(Own, works)"),
+        (String::new(), "TEST_F(Own, works)"),
+    ] {
+        assert!(told(&[("a.cu", &text(&bases, test))]).is_empty(), "{bases} {test}");
+    }
+    let all = ["unchecked-api-call", "unchecked-launch"];
+    for (bases, test) in [
+        (format!("{} class Own : public Gpu {{}};", gpu("")), "TEST_F(Own, works)"),
+        (format!("{} class Own : public Gpu {{ void TearDown() override {{}} }};", gpu(LOOK)), "TEST_F(Own, works)"),
+        (format!("{} class Own : public Gpu {{}};", gpu(LOOK)), "TEST(Own, works)"),
+        (format!("struct Own {{ void TearDown() {{ {LOOK} }} }};"), "BOOST_FIXTURE_TEST_CASE(works, Own)"),
+    ] {
+        let mut found = told(&[("a.cu", &text(&bases, test))]);
+        found.sort_unstable();
+        assert_eq!(found, all, "{bases} {test}");
+    }
+}
+
+/// What a fixture does before each of its tests is followed by what these look at.
+#[test]
+fn tests_look_at_what_their_fixture_drops() {
+    let text = |first: &str, second: &str| {
+        format!(
+            "#include <cuda_runtime.h>\n#include <cstdlib>\n\
+             class Own : public ::testing::Test {{ void SetUp() override {{ cudaMalloc(&v, 4); }} int *v; }};\n\
+             TEST_F(Own, a) {{ {first} }}\nTEST_F(Own, b) {{ {second} }}\n"
+        )
+    };
+    const LOOK: &str = "if (cudaGetLastError() != cudaSuccess) exit(1);";
+    assert!(told(&[("a.cu", &text(LOOK, LOOK))]).is_empty());
+    assert_eq!(told(&[("a.cu", &text(LOOK, ""))]), ["unchecked-api-call"]);
+}

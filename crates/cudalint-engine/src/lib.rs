@@ -11,6 +11,7 @@ pub mod coverage;
 mod dead;
 mod draft;
 mod engine;
+mod expected;
 mod exports;
 mod groups;
 pub mod ignoring;

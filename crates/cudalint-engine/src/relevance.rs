@@ -4,6 +4,7 @@
 use crate::astray::{astray, is_told};
 use crate::callers::Calls;
 use crate::dead::Dead;
+use crate::expected::holds_anyway;
 use crate::lone::Lone;
 use crate::misfits::{misfit, second_main};
 use crate::noticed::Noticed;
@@ -90,6 +91,8 @@ impl<'p> Relevance<'p> {
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
                 .or_else(|| self.has_unlisted_launch(finding))
                 .or_else(|| self.crosses_by_default(crossings, finding))
+                .or_else(|| own.then(|| holds_anyway(self.project, id, finding)).flatten())
+                .or_else(|| self.begins_nowhere(id, finding))
                 .or_else(|| self.noticed.contradicts(id, source, finding)),
         };
         if let Some(reason) = reason {
@@ -98,6 +101,22 @@ impl<'p> Relevance<'p> {
             finding.witness.get_or_insert_with(Witness::default).assumptions.push(reason);
         }
         true
+    }
+
+    /// Whether the way by which a finding comes about begins in a function that nobody calls.
+    fn begins_nowhere(&self, id: ModuleId, finding: &Finding) -> Option<String> {
+        let others = self.others.as_ref();
+        let path = finding.witness.as_ref().map_or(&[][..], |witness| &witness.path);
+        path.iter().find_map(|step| {
+            let (place, at) = (&step.place, step.place.range.start);
+            let is_it = |id: &ModuleId| **self.project.path(*id) == *place.path;
+            let module = if is_it(&id) { Some(id) } else { self.project.modules().find(is_it) }?;
+            match self.uses.of(self.project, module, at, others) {
+                Users::Some => None,
+                Users::NotInProgram(reason) => Some(reason),
+                Users::Never => Some("a function is called, which nothing in this project does".to_owned()),
+            }
+        })
     }
 
     /// Whether no compiler takes a file: then nothing in it runs.

@@ -12,6 +12,7 @@ mod dump;
 mod eval;
 mod expr_types;
 pub mod file_set;
+pub mod frameworks;
 pub mod guard;
 mod ids;
 pub mod includes;

@@ -29,7 +29,8 @@ fn files_that_no_compiler_takes() {
 /// Several programs in one file are examples that somebody takes apart: nobody compiles it as it is.
 #[test]
 fn a_file_with_a_second_main_is_no_program() {
-    let code = "#include <cuda_runtime.h>\n__device__ void g() {}\nvoid f(void **p) {\n    cudaMalloc(p, 4);\n    g();\n}\n";
+    let code =
+        "#include <cuda_runtime.h>\n__device__ void g() {}\nvoid f(void **p) {\n    cudaMalloc(p, 4);\n    g();\n}\n";
     let main = "int main() {\n    f(nullptr);\n}\n";
     let crosses = |text: &str| {
         let sandbox = Sandbox::new(&[("a.cu", text)]);

@@ -532,3 +532,31 @@ fn sources_apart_from_their_headers() {
     assert_eq!(told(&[("new/a.cu", code), ("src/lib.h", header), ("Makefile", "a: new/a.cu\n\tnvcc new/a.cu\n")]), ["main"]);
     assert_eq!(told(&[("new/a.cu", code)]), ["main"]);
 }
+
+#[test]
+fn statuses_of_tests_that_say_what_they_expect() {
+    let told = |test: &str, behind: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n{test} {{\n    int v = 0, *p = make();\n    cudaMemcpy(&v, p, 4, cudaMemcpyDeviceToHost);\n    {behind}\n}}\n"
+        );
+        told(&Sandbox::new(&[("a.cu", &*text)])).concat().ends_with('?')
+    };
+    for (test, behind) in [
+        ("TEST(Copies, works)", "EXPECT_EQ(v, 1);"),
+        ("TEST(Copies, works)", "for (int i = 0; i < 1; i++) { ASSERT_NEAR(f(v, i), 1, 0.1); }"),
+        ("TEST_CASE(\"copies, works\", \"[gpu]\")", "REQUIRE(v == 1);"),
+    ] {
+        assert!(told(test, behind), "{test} {behind}");
+    }
+    for (test, behind) in [
+        ("void copies()", "EXPECT_EQ(v, 1);"),
+        ("TEST(Copies, works)", ""),
+        ("TEST(Copies, works)", "EXPECT_TRUE(true);"),
+        ("TEST(Copies, works)", "// EXPECT_EQ(v, 1);"),
+        ("TEST(Copies, works)", "cudaError_t e = cudaDeviceSynchronize(); EXPECT_EQ(e, cudaSuccess);"),
+        ("TEST(Copies, works)", "cudaError_t e = cudaDeviceSynchronize(); EXPECT_FALSE(e);"),
+        ("TEST(Copies, works)", "EXPECT_EQ(v, 1); cudaMemset(p, 0, 4);"),
+    ] {
+        assert!(!told(test, behind), "{test} {behind}");
+    }
+}

@@ -82,10 +82,12 @@ pub(super) fn build(
     for value in function.member_inits.iter().flat_map(|(_, values)| values) {
         builder.expr(*value, Fate::Consumed);
     }
+    builder.begin_test();
     if let Some(body) = &function.body {
         builder.block(body);
     }
     builder.pass_hidden(u32::MAX);
+    builder.end_lives(0);
     builder.goto(EXIT);
     let mut flow = builder.flow;
     super::solve::mark_reads(&mut flow, draft);

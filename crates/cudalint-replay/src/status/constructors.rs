@@ -27,7 +27,7 @@ impl Builder<'_> {
         }
     }
 
-    fn construct_record(&mut self, entry: Entry, span: Span, depth: u32) {
+    pub(super) fn construct_record(&mut self, entry: Entry, span: Span, depth: u32) {
         if depth > MAX_DEPTH {
             return;
         }

@@ -9,6 +9,7 @@ mod build;
 mod build_expr;
 mod constructors;
 mod destructors;
+mod fixtures;
 pub(crate) mod flow;
 mod hidden;
 mod join;
