@@ -1,6 +1,7 @@
 //! A run over paths: which files, which projects they belong to, one result.
 
 use crate::baseline::{Baseline, BaselineChoice, Checked};
+use crate::cache::{Around, Cache};
 use crate::changes::Changes;
 use crate::compile_commands::{self, Commands};
 use crate::groups::{Group, Index, base_of, bounds, groups, index, standard_input};
@@ -86,6 +87,7 @@ impl Engine {
         Levels::new(&self.table, &Settings::default(), &request.choices).map_err(UsageError)?;
         let architectures = given_architectures(request)?;
         let given = Given { architectures: &architectures, defines: &request.defines };
+        let cache = Cache::new(request, look.is_some())?;
 
         let mut roots = Roots::new(self.table.rules, fixed);
         let mut disk = Disk::new(request.overlay.clone());
@@ -157,7 +159,8 @@ impl Engine {
                 let defining = builds.defining.into_iter();
                 reading.options.defining_folders =
                     defining.map(|(folder, names)| DefiningFolder { folder: shown(&folder), names }).collect();
-                lint_project(&ProjectInput {
+                let around = Around { root: group.root.as_deref(), base: &base, shown: (&folder, absolute) };
+                let input = ProjectInput {
                     rules: self.table.rules,
                     levels: &levels,
                     settings,
@@ -172,7 +175,8 @@ impl Engine {
                     in_work: &|source| source.explicit || changes.is_some() || disk.overlay.get(&source.real).is_some(),
                     steps: &steps,
                     look,
-                })
+                };
+                cache.lint(&self.table, &around, input)
             })
             .collect();
         for part in parts {

@@ -4,8 +4,10 @@
 mod analyse;
 mod astray;
 pub mod baseline;
+mod cache;
 mod callers;
 mod changes;
+mod clean;
 pub mod compile_commands;
 pub mod coverage;
 mod dead;
@@ -52,6 +54,7 @@ mod unlisted;
 mod walk;
 
 pub use baseline::{Baseline, BaselineChoice};
+pub use clean::Cleaned;
 pub use cudalint_program::guard::{guarded, keep_panics_quiet};
 pub use cudalint_replay::facts::Site;
 pub use cudalint_replay::runs::{Basis, Counts as KernelCounts};
@@ -64,7 +67,7 @@ pub use overview::ProjectView;
 pub use paths::{display, real_path};
 pub use provider::{Overlay, add_text};
 pub use reading::Reading;
-pub use request::{Configuration, Request, StandardInput};
+pub use request::{CacheChoice, Configuration, Request, StandardInput};
 pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, Rule, RuleTable, Sink};
 pub use settings::{Level, MinConfidence, Settings};
 pub use steps::{Progress, Stop};

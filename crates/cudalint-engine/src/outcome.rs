@@ -3,9 +3,10 @@
 use crate::baseline::Known;
 use cudalint_findings::{CellStart, FileCounts, Finding, Incomplete, Report, Sources};
 use cudalint_replay::runs::Basis;
+use cudalint_syntax::{Cell, FileKind};
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What makes a run impossible: bad arguments or settings, in words.
@@ -154,8 +155,25 @@ impl std::fmt::Debug for Remains {
     }
 }
 
-/// A file's path and text, and where its cells begin when it is a notebook.
-pub(crate) type Text = (Arc<str>, Arc<str>, Arc<[CellStart]>);
+/// The text of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    /// Its path as output shows it.
+    pub path: Arc<str>,
+    pub content: Arc<str>,
+    /// Where its cells begin when it is a notebook.
+    pub cells: Arc<[CellStart]>,
+    /// The file.
+    pub real: PathBuf,
+    pub kind: FileKind,
+}
+
+impl Text {
+    pub fn new(path: Arc<str>, content: Arc<str>, cells: &[Cell], real: &Path, kind: FileKind) -> Self {
+        let cells = cells.iter().map(|cell| CellStart { start: cell.start, index: cell.index }).collect();
+        Self { path, content, cells, real: real.to_owned(), kind }
+    }
+}
 
 /// The result for one project; several are joined into an [`Outcome`].
 #[derive(Debug, Default)]
@@ -212,8 +230,8 @@ impl Part {
             same
         });
         let mut sources = Sources::new();
-        for (path, text, cells) in self.sources {
-            sources.insert_notebook(path, text, cells);
+        for Text { path, content, cells, .. } in self.sources {
+            sources.insert_notebook(path, content, cells);
         }
         self.faults.sort_by(|a, b| a.path.cmp(&b.path).then_with(|| a.message.cmp(&b.message)));
         self.faults.dedup();

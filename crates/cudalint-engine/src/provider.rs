@@ -41,6 +41,11 @@ impl Overlay {
         self.files.insert(real, bytes);
     }
 
+    /// Whether no text stands in for a file.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
     /// The text of a file by its real path.
     pub fn get(&self, real: &Path) -> Option<&[u8]> {
         self.files.get(real).map(AsRef::as_ref)

@@ -18,6 +18,18 @@ pub enum Configuration {
     File(PathBuf),
 }
 
+/// Where results of runs are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CacheChoice {
+    /// Nowhere.
+    #[default]
+    None,
+    /// In each project's root, or where its settings say.
+    Projects,
+    /// In this folder.
+    Folder(PathBuf),
+}
+
 /// Text from standard input.
 #[derive(Clone, Debug)]
 pub struct StandardInput {
@@ -50,6 +62,8 @@ pub struct Request {
     pub baseline: BaselineChoice,
     /// Only findings that a change since this revision of git touches are reported.
     pub since: Option<String>,
+    /// Where results of runs are kept, and taken from where nothing has changed.
+    pub cache: CacheChoice,
     /// Texts that stand in for files: what an editor holds of them.
     pub overlay: Overlay,
     /// Ends the run early.

@@ -1,5 +1,6 @@
 //! The project that a file belongs to: the nearest folder above it that marks one, and the settings that hold there.
 
+use crate::cache;
 use crate::paths::display;
 use crate::rule::Rule;
 use crate::settings::{self, Loaded, SettingsError};
@@ -183,7 +184,9 @@ fn projects_in(folder: &Path) -> Vec<PathBuf> {
     for _ in 0..MAX_BELOW {
         let entries = level.iter().flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
         let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        let folders: Vec<PathBuf> = folders.map(|entry| entry.path()).take(left).collect();
+        // A cache of ours has a `.gitignore`, as projects have.
+        let folders = folders.map(|entry| entry.path()).filter(|path| !path.ends_with(cache::NAME));
+        let folders: Vec<PathBuf> = folders.take(left).collect();
         left -= folders.len();
         let (projects, others) = folders.into_iter().partition(|folder| looks_like_project(folder));
         found.extend::<Vec<PathBuf>>(projects);

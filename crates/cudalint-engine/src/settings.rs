@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 /// Settings of one project.
@@ -37,6 +37,9 @@ pub struct Settings {
     pub baseline: Option<String>,
     /// What output says.
     pub output: OutputSettings,
+    /// The folder for the cache, below the project's root. Without it, `.cudalint_cache` there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_dir: Option<String>,
 }
 
 /// `[output]`.
@@ -287,6 +290,12 @@ pub fn parse(path: &Path, text: &str, rules: &[&Rule]) -> Result<Option<Settings
     }
     if let (Some(name), None) = (&settings.parse.standard, settings.parse.standard()) {
         return Err(fail(&["parse", "standard"], name, "not a standard of C++; write it as `c++20`".to_owned()));
+    }
+    if let Some(folder) = &settings.cache_dir
+        && !Path::new(folder).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+    {
+        let problem = "no folder below the project's root; `--cache-dir` may name any".to_owned();
+        return Err(fail(&["cache-dir"], folder, problem));
     }
     for arch in &settings.arch {
         architecture(arch).map_err(|problem| fail(&["arch"], arch, problem))?;

@@ -65,8 +65,8 @@ pub(crate) fn settle(
         later.rule.name == first.rule.name && later.place == first.place && later.claim == first.claim
     });
     let mut sources = Sources::new();
-    for (path, text, cells) in texts(files, &findings) {
-        sources.insert_notebook(path, text, cells);
+    for Text { path, content, cells, .. } in texts(files, &findings) {
+        sources.insert_notebook(path, content, cells);
     }
     // Before anything is taken away, so that a suppression does not change the identity of others.
     cudalint_findings::fingerprint::fill(&mut findings, &sources);
@@ -198,6 +198,8 @@ pub(crate) fn texts(files: &[Loaded], findings: &[Finding]) -> Vec<Text> {
     files
         .iter()
         .filter(|file| wanted.contains(&*file.source.path))
-        .map(|file| (Arc::clone(&file.source.path), Arc::clone(&file.file.text), file.cells()))
+        .map(|Loaded { source, file, .. }| {
+            Text::new(Arc::clone(&source.path), Arc::clone(&file.text), &file.cells, &source.real, source.kind)
+        })
         .collect()
 }

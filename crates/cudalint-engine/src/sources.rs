@@ -4,7 +4,7 @@ use crate::callers::{Callers, Calls};
 use crate::outcome::{Fault, Part};
 use crate::project::{ProjectInput, Source};
 use crate::provider::Provider;
-use cudalint_findings::{CellStart, Incomplete};
+use cudalint_findings::Incomplete;
 use cudalint_program::SourceFile;
 use cudalint_syntax::{FileKind, FileText, contains_cuda, contains_gpu_python, notebook_may_use_gpu};
 use rayon::prelude::*;
@@ -45,11 +45,6 @@ impl Loaded {
     /// Whether it has no GPU code and is read for what functions with GPU code are given.
     pub fn is_of_callers(&self) -> bool {
         matches!(self.why, Why::Calls | Why::IncludedByCaller)
-    }
-
-    /// Where the cells of a notebook begin.
-    pub fn cells(&self) -> Arc<[CellStart]> {
-        self.file.cells.iter().map(|cell| CellStart { start: cell.start, index: cell.index }).collect()
     }
 }
 

@@ -15,6 +15,7 @@ pub mod report;
 pub mod schema;
 pub mod sources;
 mod spelled;
+mod stored;
 
 pub use claim::{AccessKind, Claim, Fault, Shows};
 pub use finding::*;
@@ -22,6 +23,7 @@ pub use format::{Format, Options};
 pub use lines::{CellStart, LineIndex, Position, Units};
 pub use report::{FileCounts, Incomplete, Report};
 pub use sources::{Source, Sources};
+pub use stored::Stored;
 
 /// The tool's name in every format.
 pub const TOOL: &str = "cudalint";

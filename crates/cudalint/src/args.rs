@@ -26,6 +26,8 @@ pub struct Cli {
 pub enum Command {
     /// Lint files and folders
     Check(Box<CheckArgs>),
+    /// Remove what runs have kept to be faster the next time: the caches of a project, and of those below it
+    Clean(CleanArgs),
     /// Say of each kernel what it was checked for and how, what is shown of it, and why not more
     Coverage(CoverageArgs),
     /// Compile and run what is flagged, on a GPU, and say what really happened
@@ -163,6 +165,13 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub stdin_filename: Option<PathBuf>,
 
+    /// Lint anew what has not changed since the last run, and keep nothing for the next; so does `CUDALINT_NO_CACHE`
+    #[arg(long, help_heading = "Cache")]
+    pub no_cache: bool,
+    /// Keep results in this folder [default: `CUDALINT_CACHE_DIR`, else `.cudalint_cache` in the project's root]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache", help_heading = "Cache")]
+    pub cache_dir: Option<PathBuf>,
+
     /// When to use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, help_heading = "Output")]
     pub color: ColorChoice,
@@ -181,6 +190,17 @@ pub struct CheckArgs {
     /// Also say which files were not linted and why, which commands of a build count, and what of a baseline is gone
     #[arg(long, short, help_heading = "Output")]
     pub verbose: bool,
+}
+
+/// Arguments of `clean`.
+#[derive(Clone, Debug, Args)]
+pub struct CleanArgs {
+    /// Folders of projects [default: .]
+    #[arg(value_name = "PATHS")]
+    pub paths: Vec<PathBuf>,
+    /// Remove the cache in this folder instead [default: `CUDALINT_CACHE_DIR`]
+    #[arg(long, value_name = "DIR")]
+    pub cache_dir: Option<PathBuf>,
 }
 
 /// Arguments of `init`.

@@ -1,7 +1,7 @@
 //! `cudalint check`: arguments to a run, its result to text and an exit code.
 
 use crate::args::{CheckArgs, ColorChoice, Confidence, FailOn, LinkChoice};
-use crate::{out, progress};
+use crate::{cache, out, progress};
 use cudalint_engine::{
     Baseline, BaselineChoice, Choices, Configuration, Cut, Engine, KernelCounts, Level, MinConfidence, Outcome,
     Request, StandardInput, Statistics, UsageError,
@@ -25,8 +25,8 @@ const MANY: usize = 9;
 
 /// Lints once and gives the exit code.
 pub fn run_once(engine: &Engine, args: &CheckArgs) -> u8 {
-    let outcome = request(args).and_then(|request| lint(engine, args, &request));
-    let outcome = match outcome {
+    let request = request(args).map(|request| Request { cache: cache::choice(args), ..request });
+    let outcome = match request.and_then(|request| lint(engine, args, &request)) {
         Ok(outcome) => outcome,
         Err(error) => {
             out::message("error", &error.0);

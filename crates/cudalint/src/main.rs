@@ -1,7 +1,9 @@
 //! The program: arguments, printing, exit codes.
 
 mod args;
+mod cache;
 mod check;
+mod clean;
 mod command;
 mod coverage;
 mod edit;
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
     let run = std::panic::catch_unwind(|| match cli.command {
         None => command::run(&engine, &cli.check),
         Some(Command::Check(args)) => command::run(&engine, &args),
+        Some(Command::Clean(args)) => clean::run(&engine, &args),
         Some(Command::Coverage(args)) => coverage::run(&engine, &args),
         Some(Command::Verify(args)) => verify::run(&engine, &args),
         Some(Command::Doctor(args)) => verify::doctor(args.format),

@@ -1,4 +1,5 @@
-//! Measures the whole run against parsing alone, one thread against two, and peak memory.
+//! Measures the whole run against parsing alone, one thread against two, a run from the cache against one that fills it, and
+//! peak memory.
 
 use cudalint_syntax::kinds::{cuda_language, python_language};
 use cudalint_syntax::{FileKind, SourceText, Span, scan_directives};
@@ -19,7 +20,7 @@ struct Read {
     reported: bool,
 }
 
-/// The cargo profile whose binary is measured: what users are given.
+/// The cargo profile whose binary is measured unless another is named: what users are given.
 const PROFILE: &str = "dist";
 
 /// The binary that is measured.
@@ -27,7 +28,7 @@ pub fn program(root: &Path) -> PathBuf {
     root.join("target").join(PROFILE).join("cudalint")
 }
 
-/// Benchmarks the binary of [`PROFILE`] over folders and prints its ratios and the peak memory.
+/// Benchmarks a program over folders and prints its ratios and the peak memory.
 ///
 /// The parse alone is tree-sitter over the raw bytes, in this process, on one thread: once over the files that the run
 /// reports on, once over all that it reads, which has the headers without GPU code that those include.
@@ -35,8 +36,7 @@ pub fn program(root: &Path) -> PathBuf {
 ///
 /// # Errors
 /// When the binary is missing, or a folder cannot be read.
-pub fn run(root: &Path, folders: &[PathBuf]) -> Result<(), String> {
-    let program = program(root);
+pub fn run(program: &Path, folders: &[PathBuf]) -> Result<(), String> {
     if !program.is_file() {
         return Err(format!("{} is missing: run `cargo build --profile {PROFILE}` first", program.display()));
     }
@@ -51,25 +51,33 @@ pub fn run(root: &Path, folders: &[PathBuf]) -> Result<(), String> {
     let mut parse = Vec::new();
     let mut one = Vec::new();
     let mut two = Vec::new();
+    let (mut cold, mut warm) = (Vec::new(), Vec::new());
     let mut memory = 0;
+    let cache = std::env::temp_dir().join(format!("cudalint-bench-{}", std::process::id()));
+    let kept = ["--cache-dir", cache.to_str().ok_or("the folder for temporary files has a name that is no text")?];
     for round in 0..=ROUNDS {
         let parsed = parse_all(&reported)?;
         let parsed_read = parse_all(&all)?;
-        let (single, peak) = whole(&program, folders, 1)?;
-        let (double, _) = whole(&program, folders, 2)?;
+        let (single, peak) = whole(program, folders, 1, &["--no-cache"])?;
+        let (double, _) = whole(program, folders, 2, &["--no-cache"])?;
+        let (filling, _) = whole(program, folders, 1, &kept)?;
+        let (filled, _) = whole(program, folders, 1, &kept)?;
+        fs::remove_dir_all(&cache).map_err(|error| format!("{}: {error}", cache.display()))?;
         // The first round warms the caches.
         if round > 0 {
             parse.push(parsed);
             parse_read.push(parsed_read);
             one.push(single);
             two.push(double);
+            cold.push(filling);
+            warm.push(filled);
             memory = memory.max(peak);
         }
     }
     let (parse, one, two) = (median(&mut parse), median(&mut one), median(&mut two));
     let parse_read = median(&mut parse_read);
     let size = |files: &[&Read]| files.iter().map(|file| file.text.len()).sum::<usize>() as f64 / 1e6;
-    println!("profile          {PROFILE} (parsing alone: that of xtask)");
+    println!("program          {} (parsing alone: that of xtask)", program.display());
     println!("files            {} ({:.2} MB)", reported.len(), size(&reported));
     println!("files read       {} ({:.2} MB)", all.len(), size(&all));
     println!("parse alone      {:.1} ms", milliseconds(parse));
@@ -79,6 +87,10 @@ pub fn run(root: &Path, folders: &[PathBuf]) -> Result<(), String> {
     println!("whole / parse    {:.2} (files that are reported on)", one.as_secs_f64() / parse.as_secs_f64());
     println!("whole / parse    {:.2} (all files that are read)", one.as_secs_f64() / parse_read.as_secs_f64());
     println!("1 / 2 threads    {:.2}", one.as_secs_f64() / two.as_secs_f64());
+    let (cold, warm) = (median(&mut cold), median(&mut warm));
+    println!("cold cache       {:.1} ms", milliseconds(cold));
+    println!("warm cache       {:.1} ms", milliseconds(warm));
+    println!("warm / cold      {:.3}", warm.as_secs_f64() / cold.as_secs_f64());
     println!("peak memory      {:.1} MiB", memory as f64 / 1024.0);
     Ok(())
 }
@@ -181,10 +193,11 @@ fn parse_all(files: &[&Read]) -> Result<Duration, String> {
 }
 
 /// One run of the program: its wall time, and its peak resident memory in KiB as the system last told it.
-fn whole(program: &Path, folders: &[PathBuf], threads: u32) -> Result<(Duration, u64), String> {
+fn whole(program: &Path, folders: &[PathBuf], threads: u32, cache: &[&str]) -> Result<(Duration, u64), String> {
     let start = Instant::now();
     let mut child = Command::new(program)
         .args(["check", "--isolated", "--exit-zero", "--output-format", "json", "--threads", &threads.to_string()])
+        .args(cache)
         .args(folders)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

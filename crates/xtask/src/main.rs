@@ -231,7 +231,7 @@ enum Chore {
     /// How `fuzz` starts itself.
     #[command(hide = true)]
     FuzzChild { words: Vec<String> },
-    /// Compares the whole run with parsing alone, and one thread with two.
+    /// Compares the whole run with parsing alone, one thread with two, and a run from the cache with one that fills it.
     Bench {
         /// Folders to lint.
         #[arg(required_unless_present_any = ["python", "editor"])]
@@ -243,8 +243,8 @@ enum Chore {
         /// Times edits in the language server to a file of 3,000 lines, made of the code below a folder.
         #[arg(long, value_name = "FOLDER", conflicts_with_all = ["folders", "python"])]
         editor: Option<PathBuf>,
-        /// The cudalint whose server is timed [default: that of the profile `dist`].
-        #[arg(long, value_name = "FILE", requires = "editor")]
+        /// The cudalint that is timed [default: that of the profile `dist`].
+        #[arg(long, value_name = "FILE", conflicts_with = "python")]
         program: Option<PathBuf>,
     },
 }
@@ -311,7 +311,9 @@ fn main() -> ExitCode {
         Chore::Bench { editor: Some(folder), program, .. } => {
             latency::run(&program.unwrap_or_else(|| bench::program(&root)), &folder)
         }
-        Chore::Bench { folders, .. } => bench::run(&root, &folders),
+        Chore::Bench { folders, program, .. } => {
+            bench::run(&program.unwrap_or_else(|| bench::program(&root)), &folders)
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -16,7 +16,7 @@ const LARGE: u64 = 32 << 20;
 const DEPTH: usize = 64;
 
 /// Folders that no build reads.
-const SKIPPED: &[&str] = &[".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"];
+const SKIPPED: &[&str] = &[".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".cudalint_cache"];
 
 /// How far a copy has come.
 #[derive(Default)]

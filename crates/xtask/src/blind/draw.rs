@@ -27,6 +27,7 @@ pub fn draw(root: &Path, plan: &Plan, projects: &[Project]) -> Result<(Draw, Vec
         println!("{}", project.repository);
         let check = |option: &str| {
             let mut command = Command::new(&program);
+            command.env("CUDALINT_NO_CACHE", "1");
             command.args(["check", "--isolated", "--exit-zero", "--color", "never", option, &project.repository]);
             said(command.current_dir(&plan.folder))
         };
