@@ -28,12 +28,13 @@ pub(crate) fn astray(project: &Project, id: ModuleId, reals: &FxHashMap<&str, &P
         return None;
     }
     let folder = reals.get(path)?.parent()?;
-    let lost = module.includes.iter().filter(|include| !include.system).map(|include| &*include.target).find(|target| {
-        let beside = tidy(&folder.join(target));
-        let ends = |real: &&&Path| real.ends_with(target.trim_start_matches(['.', '/']));
-        let mut all = reals.values().filter(ends).peekable();
-        all.peek().is_some() && all.all(|real| **real != *beside)
-    })?;
+    let lost =
+        module.includes.iter().filter(|include| !include.system).map(|include| &*include.target).find(|target| {
+            let beside = tidy(&folder.join(target));
+            let ends = |real: &&&Path| real.ends_with(target.trim_start_matches(['.', '/']));
+            let mut all = reals.values().filter(ends).peekable();
+            all.peek().is_some() && all.all(|real| **real != *beside)
+        })?;
     let name = path.rsplit('/').next().unwrap_or(path);
     Some(format!("a compiler that takes `{name}` finds `{lost}`, which is not in its folder"))
 }

@@ -85,7 +85,9 @@ impl<'p> Relevance<'p> {
                     // What a compiler refuses is refused there, too; but several programs in one file are meant to be taken apart.
                     let runs = finding.claim.shows != Shows::CompileError;
                     let flaw = if runs { self.is_flawed(id) } else { self.is_collection(id) };
-                    flaw.or_else(|| self.never_runs(id, at)).or_else(|| self.is_unlisted(id)).or_else(|| self.is_astray(id))
+                    flaw.or_else(|| self.never_runs(id, at))
+                        .or_else(|| self.is_unlisted(id))
+                        .or_else(|| self.is_astray(id))
                 })
                 .flatten()
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))

@@ -529,7 +529,10 @@ fn sources_apart_from_their_headers() {
     let up = code.replace("lib.h", "../src/./lib.h");
     assert_eq!(told(&[("new/a.cu", &up), ("src/lib.h", header)]), ["main"]);
     assert_eq!(told(&[("new/a.cu", code), ("src/lib.h", header), ("make.txt", "nvcc -Isrc new/a.cu\n")]), ["main"]);
-    assert_eq!(told(&[("new/a.cu", code), ("src/lib.h", header), ("Makefile", "a: new/a.cu\n\tnvcc new/a.cu\n")]), ["main"]);
+    assert_eq!(
+        told(&[("new/a.cu", code), ("src/lib.h", header), ("Makefile", "a: new/a.cu\n\tnvcc new/a.cu\n")]),
+        ["main"]
+    );
     assert_eq!(told(&[("new/a.cu", code)]), ["main"]);
 }
 

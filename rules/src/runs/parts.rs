@@ -389,7 +389,8 @@ pub fn perhaps_not_reached<'p>(context: &'p ModuleContext<'_>, run: &KernelRun, 
     let launch = run.launch.filter(|_| run.perhaps_not_reached)?;
     let allocation = buffer(run, object)?.site;
     let mut functions = context.project.module(launch.module).functions.iter();
-    let around = |site: Site, span: Span| site.module == launch.module && span.range().contains(&(site.span.start as usize));
+    let around =
+        |site: Site, span: Span| site.module == launch.module && span.range().contains(&(site.span.start as usize));
     let launcher = functions.rfind(|function| function.body.is_some() && around(launch, function.span))?;
     (!around(allocation, launcher.span)).then_some(&*launcher.name)
 }
