@@ -74,6 +74,8 @@ impl Source {
 
 /// See [`Source::printable`]; none when the text is printable as it is.
 fn printable(text: &str) -> Option<String> {
+    #[cfg(test)]
+    crate::lines::work::add(text.len());
     let stays = |c: char, next: Option<char>| match c {
         '\n' | '\t' => true,
         '\r' => next == Some('\n'),
