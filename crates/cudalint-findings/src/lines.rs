@@ -50,6 +50,24 @@ pub struct CellStart {
     pub index: u32,
 }
 
+/// How much text this thread has read: what tests bound instead of times.
+#[cfg(test)]
+pub(crate) mod work {
+    use std::cell::Cell;
+
+    thread_local!(static BYTES: Cell<usize> = const { Cell::new(0) });
+
+    /// So many bytes are read.
+    pub(crate) fn add(bytes: usize) {
+        BYTES.set(BYTES.get() + bytes);
+    }
+
+    /// The bytes that were read since somebody asked.
+    pub(crate) fn take() -> usize {
+        BYTES.replace(0)
+    }
+}
+
 /// Where the lines of one text start. Lines end at `\n` or `\r\n`, as the parser counts them; in a text without
 /// any `\n`, at `\r`.
 #[derive(Clone, Debug)]
@@ -60,6 +78,8 @@ pub struct LineIndex {
 impl LineIndex {
     /// Reads a text once.
     pub fn new(text: &str) -> Self {
+        #[cfg(test)]
+        work::add(text.len());
         let mut starts = vec![0];
         let end = if text.contains('\n') { b'\n' } else { b'\r' };
         starts.extend(text.bytes().enumerate().filter(|(_, byte)| *byte == end).map(|(at, _)| at + 1));

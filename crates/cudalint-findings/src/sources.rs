@@ -44,6 +44,12 @@ impl Source {
         Some((cell, cell.start..self.cells.get(next).map_or(self.text.len(), |cell| cell.start)))
     }
 
+    /// The bytes of a cell by its place among all cells; none but in a notebook.
+    pub fn cell_range(&self, index: u32) -> Option<std::ops::Range<usize>> {
+        let cell = self.cells.iter().find(|cell| cell.index == index)?;
+        Some(self.cell(cell.start)?.1)
+    }
+
     /// The line of the text (from 0) that a line (from 1) of a cell is.
     pub(crate) fn whole_line(&self, cell: Option<u32>, line: u32) -> usize {
         let cell = self.cells.iter().find(|known| Some(known.index) == cell);
@@ -74,6 +80,8 @@ impl Source {
 
 /// See [`Source::printable`]; none when the text is printable as it is.
 fn printable(text: &str) -> Option<String> {
+    #[cfg(test)]
+    crate::lines::work::add(text.len());
     let stays = |c: char, next: Option<char>| match c {
         '\n' | '\t' => true,
         '\r' => next == Some('\n'),

@@ -1,6 +1,7 @@
 //! What is known of kernels, launches and accesses, in words at their places: the same that `cudalint coverage` and
 //! `cudalint facts` tell, taken from the run that made the findings.
 
+use crate::documents::Document;
 use cudalint_engine::{Basis, ModuleContext, Site, coverage};
 use cudalint_findings::coverage::{At, Kernel, Seen};
 use cudalint_findings::{Place, Sources};
@@ -50,6 +51,14 @@ impl Facts {
         self.notes.iter().filter(around).min_by_key(|note| note.place.range.len())
     }
 
+    /// Where the text of a document is in its file: a cell is a part of its notebook.
+    pub fn text_of(&self, document: &Document) -> Option<Range<usize>> {
+        match document.cell {
+            None => Some(0..document.text.len()),
+            Some(cell) => self.sources.get(&document.path)?.cell_range(cell),
+        }
+    }
+
     /// In the order of files.
     fn sorted(mut self) -> Self {
         self.notes.sort_by(|a, b| (&a.place.path, a.place.range.start).cmp(&(&b.place.path, b.place.range.start)));
@@ -63,6 +72,11 @@ impl Facts {
 pub struct Collector(Mutex<Facts>);
 
 impl Collector {
+    /// With texts that places are told by: those of notebooks, whose cells modules do not know.
+    pub fn new(sources: Sources) -> Self {
+        Self(Mutex::new(Facts { sources, ..Facts::default() }))
+    }
+
     /// Takes note of a module.
     pub fn look(&self, context: &ModuleContext<'_>) {
         // A thread that fails while it holds it loses its own module alone.
@@ -110,7 +124,11 @@ fn of_kernel(context: &ModuleContext<'_>, kernel: &Kernel) -> String {
     };
     let mut text = format!("Kernel `{}`: {launches}; executed: {}\n\n", kernel.name, kernel.executed.words());
     let near = |at: &At| {
-        if at.path == kernel.at.path { format!("line {}", at.line) } else { format!("{}:{}", at.path, at.line) }
+        let line = match at.cell {
+            Some(cell) if at.cell != kernel.at.cell => format!("line {} of cell {}", at.line, cell + 1),
+            _ => format!("line {}", at.line),
+        };
+        if at.path == kernel.at.path { line } else { format!("{}:{}", at.path, at.line) }
     };
     for run in context.facts.runs.iter().filter(|run| run.name == kernel.name).take(MOST) {
         let _ = writeln!(text, "- {}", shape(run.grid_known.then_some(run.grid), run.block));

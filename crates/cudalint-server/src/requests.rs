@@ -76,19 +76,17 @@ impl Session {
             return Some(Err((ErrorCode::ContentModified, "the text has changed since".to_owned())));
         }
         let (settings, _) = self.settings_for(&document.real);
-        let of_kernels = waiting.question.needs_facts();
         match &waiting.question {
             Question::Hover(at) => {
                 if let Some(page) = self.page_at(document, *at) {
                     return Some(Ok(page));
                 }
             }
-            Question::Lenses if !settings.code_lens => return Some(Ok(nothing(&waiting.question))),
+            // `verify` is given files, and a cell is none.
+            Question::Lenses if !settings.code_lens || document.cell.is_some() => {
+                return Some(Ok(nothing(&waiting.question)));
+            }
             _ => {}
-        }
-        // The notes on a notebook do not know its cells.
-        if of_kernels && document.cell.is_some() {
-            return Some(Ok(nothing(&waiting.question)));
         }
         let project = self.projects.get_mut(&document.project)?;
         project.wants_facts |= waiting.question.needs_facts();
@@ -113,11 +111,16 @@ impl Session {
             }
             Question::Hover(at) => {
                 let offset = document.offset(*at, units);
-                let note = facts().find_map(|facts| facts.at(&document.path, offset));
-                note.map_or(Value::Null, |note| {
+                let told = facts().find_map(|facts| {
+                    let start = facts.text_of(document)?.start;
+                    let note = facts.at(&document.path, start + offset)?;
+                    let [from, to] = [note.place.range.start, note.place.range.end].map(|it| it.saturating_sub(start));
+                    Some((note, from..to))
+                });
+                told.map_or(Value::Null, |(note, range)| {
                     json!({
                         "contents": { "kind": "markdown", "value": note.text },
-                        "range": document.range(&note.place.range, units),
+                        "range": document.range(&range, units),
                     })
                 })
             }

@@ -11,8 +11,8 @@ use crate::verify::{Verified, Verifying};
 use crate::waiting::Waiting;
 use crate::worker::{Done, Job, Worker};
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
-use cudalint_engine::{FileKind, Overlay, Request, guarded};
-use cudalint_findings::LineIndex;
+use cudalint_engine::{FileKind, Overlay, Request, add_text, guarded};
+use cudalint_findings::{LineIndex, Sources};
 use lsp_server::{Connection, ErrorCode, Message, Notification, RequestId, Response};
 use lsp_types::{
     DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
@@ -391,10 +391,20 @@ impl Session {
             project: anchor.to_owned(),
             change: project.wanted,
             facts: project.wants_facts,
+            notebooks: if project.wants_facts { self.notebooks() } else { Sources::default() },
             enabled: settings.enable,
             request: Request { paths, overlay: self.overlay(), ..settings.request(folder) },
         };
         self.worker.give(job);
+    }
+
+    /// The texts of all open notebooks, as they are linted.
+    fn notebooks(&self) -> Sources {
+        let mut texts = Sources::default();
+        for notebook in self.documents.notebooks.values() {
+            add_text(&mut texts, &notebook.path, &self.documents.bytes_of(notebook));
+        }
+        texts
     }
 
     /// The texts of all open documents.

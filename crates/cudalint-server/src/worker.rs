@@ -18,6 +18,8 @@ pub struct Job {
     pub request: Request,
     /// Whether what is known of kernels is asked for.
     pub facts: bool,
+    /// The texts of notebooks, with their cells: places in them are told by these.
+    pub notebooks: Sources,
     /// Whether the user wants anything linted.
     pub enabled: bool,
 }
@@ -107,8 +109,8 @@ impl Worker {
 }
 
 fn perform(engine: &Engine, job: Job) -> Done {
-    let Job { project, change, request, facts, enabled } = job;
-    let collector = Collector::default();
+    let Job { project, change, request, facts, notebooks, enabled } = job;
+    let collector = Collector::new(notebooks);
     let lint = || match (enabled, facts) {
         (false, _) => Ok(None),
         (true, false) => engine.check(&request, &|_| {}).map(Some),

@@ -185,6 +185,8 @@ impl SourceCode for View<'_> {
         }
         let window = self.window(&range, before, after);
         let data = self.text.get(window.clone()).ok_or(MietteError::OutOfBounds)?;
+        #[cfg(test)]
+        crate::lines::work::add(data.len());
         // Without context the caller asks where the span itself is.
         let at = if before == 0 && after == 0 { range.start } else { window.start };
         let position = self.lines.position(self.text, at);
@@ -226,5 +228,38 @@ impl Diagnostic for Drawing<'_> {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         Some(Box::new(self.labels.iter().cloned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::work;
+    use crate::report::FileCounts;
+    use crate::sources::Sources;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_large_file_is_not_read_again_for_each_label() {
+        const LABELS: usize = 400;
+        let line = "    data[threadIdx.x] = other[threadIdx.x] + 1.0f; // \u{e9}\n";
+        let text = line.repeat(3_000_000 / line.len());
+        let apart = text.len() / line.len() / LABELS * line.len();
+        let mut sources = Sources::new();
+        sources.insert("a.cu".into(), Arc::from(text.as_str()));
+        let report = Report::new(Vec::new(), FileCounts::default(), sources);
+        let snippet = Snippet::new(&Options::default());
+        let mut out = String::new();
+        work::take();
+        for n in 0..LABELS {
+            let start = n * apart + 4;
+            let place = Place { path: "a.cu".into(), range: start..start + 17 };
+            snippet.render(&mut out, &report, &place, "here", &[]);
+        }
+        assert_eq!(out.matches("here").count(), LABELS);
+        // Once for its lines, once for what cannot be printed, and the lines around each label as often as miette asks for them.
+        let (read, a_label) = (work::take(), 3 * line.len());
+        assert!(read >= 2 * text.len() + LABELS * a_label, "labels are drawn from elsewhere: {read}");
+        assert!(read <= 2 * text.len() + LABELS * 20 * a_label, "{read} bytes for a text of {}", text.len());
     }
 }

@@ -37,6 +37,21 @@ fn findings_are_told_at_their_cells() {
     let places = first["items"][0]["relatedInformation"].as_array().unwrap();
     assert!(places.iter().any(|place| place["location"]["uri"] == cells[2]), "{places:?}");
     assert_eq!(editor.request("textDocument/diagnostic", pull(&cells[2]))["items"], json!([]));
+    // What is known of a kernel and of its launch is told in their cells.
+    let mut told = |uri: &str, line: u32, character: u32| {
+        let at = json!({ "line": line, "character": character });
+        editor.request("textDocument/hover", json!({ "textDocument": { "uri": uri }, "position": at }))
+    };
+    let kernel = told(&cells[1], 4, 4);
+    let text_of = |hover: &Value| hover["contents"]["value"].as_str().unwrap_or_default().to_owned();
+    assert!(text_of(&kernel).starts_with("Kernel `k`: 1 launch in sight"), "{kernel}");
+    assert_eq!(kernel["range"]["start"], json!({ "line": 4, "character": 4 }));
+    let launch = told(&cells[2], 1, 3);
+    assert!(text_of(&launch).starts_with("Launch of `k`, executed: facts"), "{launch}");
+    assert!(text_of(&launch).contains("1 block of 8 threads: 8 threads in all"), "{launch}");
+    assert_eq!(launch["range"]["start"]["line"], 1);
+    assert!(text_of(&told(&cells[1], 5, 6)).starts_with("Access `a[cuda.threadIdx.x]`"));
+    assert_eq!(told(&cells[2], 0, 0), Value::Null);
     // A comment of a cell keeps it quiet.
     let at = json!({ "line": 5, "character": 4 });
     let actions = editor.request(
