@@ -104,8 +104,8 @@ pub(crate) fn is_trial(path: &str) -> bool {
     path.split('/').any(|part| TRIALS.iter().any(|trial| part.to_ascii_lowercase().contains(trial)))
 }
 
-/// Whether a header belongs to a program, and is not for others, because a source includes it. `begins`: whether a program begins in the
-/// source, and the builds make nothing but programs.
+/// Whether a header belongs to a program, and is not for others, because a source has it as a part. `begins`: whether a program begins in
+/// the project, and the builds around make nothing but programs.
 pub(crate) fn is_of_program(header: &str, source: &str, begins: bool) -> bool {
     let (header, source) = (folders(header), folders(source));
     let Some(at) = header.split('/').position(|folder| folder == "include") else {

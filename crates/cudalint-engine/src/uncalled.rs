@@ -32,6 +32,22 @@ const MAX_STEPS: usize = 300_000;
 /// Bytes of a program that is searched for names, at most.
 const MAX_PROGRAM: usize = 16 << 20;
 
+/// Methods that libraries and the language call of classes that they are given: of allocators, locks, containers.
+const CALLED_UNSEEN: [&str; 12] = [
+    "allocate",
+    "begin",
+    "construct",
+    "deallocate",
+    "destroy",
+    "end",
+    "insert",
+    "lock",
+    "push_back",
+    "swap",
+    "try_lock",
+    "unlock",
+];
+
 /// Who uses a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Users {
@@ -115,6 +131,8 @@ impl<'p> Uses<'p> {
         let pasting: Vec<Vec<&MacroDefinition>> = project.modules().map(|id| pasting(id).collect()).collect();
         let blindly: Vec<bool> = pasting.iter().map(|all| all.iter().any(|defined| pastes_blindly(defined))).collect();
         let builds = builds.each_ref().map(|folders| folders.iter().map(String::as_str).collect::<FxHashSet<_>>());
+        let has_main = |id: ModuleId| project.module(id).functions.iter().any(is_main);
+        let begins = calls.may_have("main") || project.modules().any(has_main);
         let file = |id: ModuleId| {
             let (module, number) = (project.module(id), id.index() as u32);
             let reached = project.includes().reach(number).included.iter().map(|file| ModuleId(*file));
@@ -127,6 +145,11 @@ impl<'p> Uses<'p> {
                 && module.inside.is_none()
                 && project.includes().includers(number).is_empty()
                 && !reached.clone().chain([id]).any(|id| !pasting[id.index()].is_empty());
+            // Headers may stand between it and a source.
+            let above = project.includes().reach(number).context.iter().copied().filter(|other| {
+                is_compiled(project.path(ModuleId(*other))) && project.includes().reach(*other).included.has(number)
+            });
+            let above: Vec<ModuleId> = above.map(ModuleId).chain(includers).collect();
             let path: &str = project.path(id);
             let [built, of_library] = builds.each_ref().map(|folders| {
                 let mut around = path.match_indices('/').map(|(at, _)| &path[..at]);
@@ -143,17 +166,16 @@ impl<'p> Uses<'p> {
                 alone,
                 of_program: built && !of_library,
                 built,
-                in_program: includers.iter().any(|other| {
-                    let begins = project.module(*other).functions.iter().any(is_main);
-                    is_of_program(project.path(id), project.path(*other), begins && built && !of_library)
-                }),
+                in_program: above
+                    .iter()
+                    .any(|other| is_of_program(project.path(id), project.path(*other), begins && built && !of_library)),
                 pastes: reached.chain([id]).any(|id| blindly[id.index()]),
-                has_main: module.functions.iter().any(is_main),
+                has_main: has_main(id),
             }
         };
         let files: Vec<File<'p>> = project.modules().map(file).collect();
         let is_small = files.iter().map(|file| file.text.len()).sum::<usize>() <= MAX_PROGRAM;
-        let is_program = is_small && (calls.may_have("main") || files.iter().any(|file| file.has_main));
+        let is_program = is_small && begins;
         let pasted = pasting.iter().flatten().flat_map(|defined| pasted(defined)).collect();
         Self {
             files,
@@ -220,6 +242,7 @@ impl<'p> Uses<'p> {
         let within = match file.of_program {
             true => Within::Program,
             false if file.compiled && (file.built || file.has_main) => Within::Library(at),
+            false if file.built && !self.hands_on(Within::Library(at), file.path, ask) => Within::Library(at),
             false => return false,
         };
         if !file.compiled && !file.in_program {
@@ -245,7 +268,8 @@ impl<'p> Uses<'p> {
         let qualified = file.head(function).trim_end().ends_with("::");
         let callable = match function.role {
             FunctionRole::Free => class.is_some() || !qualified,
-            FunctionRole::Method | FunctionRole::StaticMethod => class.is_some(),
+            FunctionRole::Method => class.is_some() && !CALLED_UNSEEN.contains(&&*function.name),
+            FunctionRole::StaticMethod => class.is_some(),
             _ => false,
         };
         if !callable {
@@ -525,7 +549,12 @@ impl<'p> File<'p> {
     fn is_no_code(&self, at: usize) -> bool {
         names_file(self.text, at)
             || self.is_comment(at)
-            || self.module.passed_over.iter().any(|span| span.range().contains(&at))
+            || !self.is_left_out() && self.module.passed_over.iter().any(|span| span.range().contains(&at))
+    }
+
+    /// Whether all of a file is passed over: another program has it, or another file's guard has the same name as its own.
+    fn is_left_out(&self) -> bool {
+        self.module.functions.is_empty() && self.module.records.is_empty()
     }
 
     /// Whether a class of a name is declared at a place.

@@ -563,3 +563,86 @@ fn statuses_of_tests_that_say_what_they_expect() {
         assert!(!told(test, behind), "{test} {behind}");
     }
 }
+
+/// A class template whose method drops a status, in a header.
+fn keeping(class: &str, method: &str) -> String {
+    format!(
+        "#pragma once\n#include <cuda_runtime.h>\ntemplate <class T> struct {class} {{\n    \
+         void {method}({class} other) {{ {method}(&other.p, 1); }}\n    \
+         void {method}(T **p, int n) {{ cudaMalloc(p, n); }}\n    T *p;\n}};\n"
+    )
+}
+
+#[test]
+fn methods_of_templates_that_nobody_calls() {
+    let told = |method: &str, uses: &str| {
+        let header = keeping("Keep", method);
+        let main = format!(
+            "#include \"all.cuh\"\n__global__ void one() {{}}\nint main() {{ Keep<int> k; int *p; {uses} return 0; }}\n"
+        );
+        let files = [
+            ("include/util/keep.cuh", &*header),
+            ("include/all.cuh", "#include \"util/keep.cuh\"\n"),
+            ("src/main.cu", &*main),
+            ("CMakeLists.txt", "add_executable(app src/main.cu)\ninclude_directories(include)\n"),
+        ];
+        told(&Sandbox::new(&files))
+    };
+    assert_eq!(told("fill", ""), ["fill?"]);
+    assert_eq!(told("fill", "k.fill(&p, 1);"), ["fill"]);
+    assert_eq!(told("fill", "k.fill(k);"), ["fill"]);
+    // Containers call these.
+    assert_eq!(told("allocate", ""), ["allocate"]);
+}
+
+#[test]
+fn classes_that_nobody_names_beside_a_program() {
+    let told = |uses: &str, more: (&str, &str)| {
+        let header = keeping("Keep", "fill");
+        let main = format!("#include \"mid.h\"\n__global__ void k() {{}}\nint main() {{ {uses} return 0; }}\n");
+        let files = [
+            ("src/keep.h", &*header),
+            ("src/mid.h", "#include \"keep.h\"\n"),
+            ("src/main.cu", &*main),
+            ("CMakeLists.txt", "add_executable(app src/main.cu)\nadd_library(part src/part.cu)\n"),
+            more,
+        ];
+        told(&Sandbox::new(&files))
+    };
+    let none = ("x.txt", "");
+    assert_eq!(told("", none), ["fill?"]);
+    assert_eq!(told("Keep<int> k; k.fill(k);", none), ["fill"]);
+    assert_eq!(told("", ("README.md", "Include `keep.h`.\n")), ["fill"]);
+    assert_eq!(told("", ("install.sh", "cp src/keep.h /usr/include\n")), ["fill"]);
+    // What only a file names of which nothing is read, since another one has its guard.
+    let guarded = |text: &str| format!("#ifndef GUARD_H\n#define GUARD_H\n{text}#endif\n");
+    let user = guarded("#include \"keep.h\"\ninline void use(int **p) { Keep<int> k; k.fill(p, 1); }\n");
+    let first = guarded("__global__ void other() {}\n");
+    let both = "#include \"first.h\"\n#include \"use.h\"\nint main() { return 0; }\n";
+    let header = keeping("Keep", "fill");
+    let files = [
+        ("src/keep.h", &*header),
+        ("src/first.h", &*first),
+        ("src/use.h", &*user),
+        ("src/main.cu", both),
+        ("src/other.cu", "#include \"keep.h\"\n__global__ void k() {}\n"),
+        ("CMakeLists.txt", "add_executable(app src/main.cu src/other.cu)\nadd_library(part src/part.cu)\n"),
+    ];
+    assert_eq!(common::told(&Sandbox::new(&files)), ["fill"]);
+}
+
+#[test]
+fn ways_that_begin_in_functions_that_nobody_calls() {
+    let told = |uses: &str| {
+        let text = format!(
+            "__global__ void one(int *v) {{ v[threadIdx.x] = 1; }}\n\
+             template <class T> void fill(T *v, int n) {{ one<<<1, n>>>(v); }}\n\
+             template <class T> void make() {{ T *v; cudaMalloc(&v, 8192); fill<T>(v, 2048); }}\n\
+             template void make<int>();\n\
+             int main(int argc, char **argv) {{ int *v; cudaMalloc(&v, 4096); fill<int>(v, argc); {uses} return 0; }}\n"
+        );
+        at_lines(&text, "launch-exceeds-device-limit", "a.cu")
+    };
+    assert_eq!(told("make<int>();"), ["2 definite"]);
+    assert_eq!(told(""), ["2 possible"]);
+}
