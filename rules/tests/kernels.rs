@@ -516,3 +516,33 @@ int main() {{
     };
     assert_eq!((limit(""), limit("if (large)")), (1, 0));
 }
+
+/// Arrays that a kernel of Python is given together mostly have extents that belong together: none is chosen against another.
+#[test]
+fn extents_of_arrays_of_python_are_not_chosen_apart() {
+    let found = |guard: &str, update: &str, given: &str| {
+        let text = format!(
+            "from numba import cuda
+
+@cuda.jit
+def add(a, b):
+    i = cuda.grid(1)
+    if {guard}:
+        {update}
+
+def run(a, b):
+    add[(a.size + 127) // 128, 128](a, {given})
+"
+        );
+        let engine = Engine::new(cudalint_rules::RULES);
+        let all = match engine.lint_texts(&[("example.py".to_owned(), &text)], None) {
+            Ok(all) => all,
+            Err(error) => panic!("{error}"),
+        };
+        let told = all.into_iter().filter(|finding| finding.confidence > Confidence::Possible);
+        told.map(|finding| finding.rule.name).collect::<Vec<_>>()
+    };
+    assert_eq!(found("i < a.shape[0]", "b[i] += a[i]", "b"), Vec::<&str>::new());
+    assert_eq!(found("i < a.size", "b[i] += 1", "b"), Vec::<&str>::new());
+    assert_eq!(found("i <= b", "a[i] += 1", "a.size"), ["guard-does-not-cover-access"]);
+}

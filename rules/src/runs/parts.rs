@@ -245,11 +245,28 @@ pub fn run_finding(
         });
     finding.witness =
         Some(Witness { bindings: run.bindings.clone(), assumptions: assumed, path: context.steps(&run.path) });
-    if run.perhaps_not_reached && run.basis == Basis::Assumption {
-        // That the launch is come by with these numbers would be a second assumption.
+    // That the launch is come by with these numbers would be a second assumption.
+    let second = run.perhaps_not_reached || chooses_arrays_apart(run);
+    if second && run.basis == Basis::Assumption {
         only_possible(&mut finding);
     }
     Some(finding)
+}
+
+/// Whether the extents of several arrays of Python were chosen, each for itself: those that a kernel is given together mostly belong
+/// together, and an array's number of elements follows from its shape.
+fn chooses_arrays_apart(run: &KernelRun) -> bool {
+    let assumed = |name: &str| {
+        let told = format!("`{name}` is");
+        run.assumptions.iter().flat_map(|list| list.iter()).any(|text| text.contains(&told))
+    };
+    let extent = |name: &'_ str| {
+        let of_all = name.strip_suffix(".size").map(|array| (array.to_owned(), true));
+        of_all.or_else(|| name.split_once(".shape[").map(|(array, _)| (array.to_owned(), false)))
+    };
+    let mut chosen = run.bindings.iter().filter(|(name, _)| assumed(name)).filter_map(|(name, _)| extent(name));
+    let first = chosen.next();
+    first.is_some_and(|first| chosen.any(|other| other != first))
 }
 
 /// What threads are taken to do at conditions that nobody knows, as an assumption: of a launch that is assumed it is a part.
