@@ -316,6 +316,14 @@ pub enum Cost {
     Passes,
     /// Instructions in double precision.
     Double,
+    /// Threads that a multiprocessor holds: fewer than a quarter of those that it could.
+    Threads,
+    /// A call that waits for what the next one waits for, too; that one is a site of the claim.
+    Wait,
+    /// A barrier that no two threads need.
+    Barrier,
+    /// Copies of an array of the host for each launch.
+    Transfers,
 }
 
 /// What is made to fail to show that nobody looks.
