@@ -63,6 +63,14 @@ pub fn run(root: &Path, rules: &[String], out: &Path, jobs: Option<usize>) -> Re
             batch.push(prepare(&engine, sheet, experiment, &sources)?);
         }
     }
+    // What is about more devices than there are keeps the receipt that it has.
+    let rules = sheets.iter().map(|sheet| sheet.rule);
+    let lacking: Vec<&str> =
+        rules.filter(|rule| devices(&batch, rule) > machine.devices.len()).map(|rule| rule.info.name).collect();
+    for rule in &lacking {
+        println!("{rule}: its examples are about more GPUs than there are here; its receipt stays as it is");
+    }
+    batch.retain(|job| !lacking.contains(&job.rule.info.name));
     let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let launcher = Launcher::current().map_err(|error| error.to_string())?;
     let bad = bad_side(&batch, &sources, &machine, &launcher, &out, jobs)?;
@@ -210,7 +218,7 @@ fn good_side(
     let lab = Lab::new(machine.clone(), folder, Limits::default(), launcher.clone());
     let good: Vec<(usize, &Job<'_>)> =
         batch.iter().enumerate().filter(|(_, job)| job.experiment.side == Side::Good).collect();
-    let results = each(good.len(), jobs, &|at| one_good(good[at].1, &counted(batch, good[at].1.rule), sources, &lab));
+    let results = each(good.len(), jobs, &|at| one_good(good[at].1, batch, sources, &lab));
     Ok(good.iter().map(|(index, _)| *index).zip(results).collect())
 }
 
@@ -228,14 +236,21 @@ fn counted(batch: &[Job<'_>], rule: &Rule) -> Vec<Cost> {
     found
 }
 
-fn one_good(job: &Job<'_>, costs: &[Cost], sources: &Utf8PathBuf, lab: &Lab) -> Result<Vec<clean::ToolRun>, String> {
+/// How many devices the examples of a page are about.
+fn devices(batch: &[Job<'_>], rule: &Rule) -> usize {
+    let own = batch.iter().filter(|job| job.rule.info.name == rule.info.name).flat_map(|job| &job.findings);
+    own.map(|finding| finding.claim.devices as usize).max().unwrap_or(1)
+}
+
+fn one_good(job: &Job<'_>, batch: &[Job<'_>], sources: &Utf8PathBuf, lab: &Lab) -> Result<Vec<clean::ToolRun>, String> {
     let (name, _) = job.experiment.files.first().ok_or("an example without a file")?;
     let subject = Subject::read(sources, &format!("{}/{name}", job.folder), &[])?;
     let stretch = subject.stretch_at(1).ok_or("no code stands in the example")?;
     let launch = launch_of(&job.experiment, &subject.path);
     let program = harness::drive_all_with(&subject, stretch, launch.as_ref())?;
-    let bench = lab.bench(&job.folder.replace('/', "-")).map_err(|error| error.to_string())?;
-    clean::perform(&program, &bench, costs)
+    let mut bench = lab.bench(&job.folder.replace('/', "-")).map_err(|error| error.to_string())?;
+    bench.devices = devices(batch, job.rule);
+    clean::perform(&program, &bench, &counted(batch, job.rule))
 }
 
 fn entry(
