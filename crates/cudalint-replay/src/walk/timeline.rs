@@ -18,7 +18,7 @@ use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, ErrorRole, Handle, Space, Work as Waited};
-use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, ModuleId};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, ModuleId, Type};
 use cudalint_program::types::Ty;
 use cudalint_program::visit::walk_expr;
 use std::rc::Rc;
@@ -367,7 +367,7 @@ impl Walker<'_> {
         else {
             return;
         };
-        if !self.is_reporting() || self.memory.get(obj).freed != Freed::No {
+        if !self.is_reporting() || self.memory.get(obj).freed != Freed::No || self.is_volatile(pointer) {
             return;
         }
         let argument = PointerArgument { pointer: self.pointer(&out.val), ..self.argument(pointer, out) };
@@ -379,6 +379,16 @@ impl Walker<'_> {
         let span = self.span(whole);
         let fact = EarlyFact { argument, early, what: work.what, started: work.site, writes: work.writes };
         self.emit(EventKind::Early(Box::new(fact)), span, &[]);
+    }
+
+    /// Whether a pointer is declared to lead to `volatile` memory: by such a flag host and kernel tell each other something while
+    /// the kernel runs.
+    fn is_volatile(&self, pointer: ExprId) -> bool {
+        let Some(Expr::Local(local)) = self.kind(self.without_casts(pointer)) else { return false };
+        let types = &self.module().types;
+        let declared = self.function().and_then(|function| function.locals.get(*local)).map(|local| local.ty);
+        let Some(Type::Pointer(to)) = declared.and_then(|ty| types.get(ty)) else { return false };
+        matches!(types.get(*to), Some(Type::Qualified { is_volatile: true, .. }))
     }
 
     /// Whether an access surely meets a piece of work: the work takes the whole object, or begins where the access does.
