@@ -1,7 +1,8 @@
 //! A barrier that no two threads need: the kernel leaves the same without it, racecheck sees no race there, and it takes less time.
 
-use super::{both, left, shown, time};
+use super::versions::{both, left, shown, time};
 use crate::experiment::Judgement;
+use crate::experiment::delay::memory;
 use crate::experiment::place::Spot;
 use crate::experiment::probed::{judge, no_launch, record, usable};
 use crate::lab::{Bench, Build, Run, Watcher, head_of};
@@ -36,7 +37,7 @@ pub(super) fn perform(
     let (needed, _) = left(&without, ("without", "kept"), behind, &spot, bench)?;
     let (as_is, seen) = left(&with, ("with", "kept"), behind, &spot, bench)?;
     let (again, _) = left(&with, ("with", "again"), behind, &spot, bench)?;
-    if let Some(said) = super::memory::different(&needed, &as_is, &again, "with the barrier") {
+    if let Some(said) = memory::different(&needed, &as_is, &again, "with the barrier") {
         let text = format!("behind the launch of `{kernel}` without the barrier at {}, {said}", spot.shown());
         let records = vec![record("memory differs", &spot, Some(kernel), text.clone())];
         return Ok(judge(&with, "kept", &seen, Verdict::Refuted, text, records));

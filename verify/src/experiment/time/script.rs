@@ -1,5 +1,6 @@
 //! A launch of a Numba kernel with arrays of the host, against the same launch with their copies on the device.
 
+use super::versions::shown;
 use crate::experiment::watchpoint::look;
 use crate::experiment::{Judgement, driver};
 use crate::lab::Bench;
@@ -65,8 +66,8 @@ fn judged(finding: &FindingEntry, fact: &Fact) -> (Verdict, String, Vec<Evidence
         "a launch of `{kernel}` copies {} bytes to the device and {} back, and takes {} where it takes {} with arrays of the device (the shortest of {})",
         fact.there,
         fact.back,
-        super::shown(fact.host),
-        super::shown(fact.device),
+        shown(fact.host),
+        shown(fact.device),
         fact.rounds
     );
     let copies = fact.there > 0 && fact.back > 0;

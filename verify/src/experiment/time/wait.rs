@@ -1,8 +1,9 @@
 //! A call that waits for what a copy behind it waits for, too: work is delayed, and the copy brings the same without the call. What
 //! the call costs where there is nothing to wait for is measured.
 
-use super::{both, left, shown, time};
+use super::versions::{both, left, shown, time};
 use crate::experiment::Judgement;
+use crate::experiment::delay::memory;
 use crate::experiment::place::Spot;
 use crate::experiment::probed::{judge, not_reached, record, usable};
 use crate::lab::Bench;
@@ -30,7 +31,7 @@ pub(super) fn perform(
     let early = seen.trace.early.as_ref().is_some_and(|told| !told.done);
     let (as_is, _) = left(&with, ("with", "delayed"), delayed, copy, bench)?;
     let (again, _) = left(&with, ("with", "again"), delayed, copy, bench)?;
-    if let Some(said) = super::memory::different(&needed, &as_is, &again, "with the call") {
+    if let Some(said) = memory::different(&needed, &as_is, &again, "with the call") {
         let text = format!("without `{}` at {}, {said}", spot.name, spot.shown());
         let records = vec![record("memory differs", &spot, None, text.clone())];
         return Ok(judge(&without, "delayed", &seen, Verdict::Refuted, text, records));
