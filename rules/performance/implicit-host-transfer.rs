@@ -2,11 +2,12 @@
 
 use crate::parts::{assumptions, confidence_for};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::claim::Cost;
 use cudalint_findings::{Finding, Label, Shows, Witness};
 use cudalint_replay::facts::ImplicitTransfer;
 
 /// The rule.
-pub static RULE: Rule = rule!("implicit-host-transfer", Performance, None)
+pub static RULE: Rule = rule!("implicit-host-transfer", Performance, Time)
     .summary("Several launches, or one in a loop, copy a NumPy array to the device and back each time.")
     .figures()
     .facts(check);
@@ -32,7 +33,8 @@ fn finding(context: &ModuleContext<'_>, transfer: &ImplicitTransfer) -> Option<F
     );
     let assumed = assumptions([&transfer.assumptions]);
     let confidence = confidence_for(&assumed)?;
-    let mut finding = RULE.finding(confidence, context.place_of(transfer.site), Shows::Nothing, message);
+    let mut finding =
+        RULE.finding(confidence, context.place_of(transfer.site), Shows::Cost { of: Cost::Transfers }, message);
     finding.function = context.function_name(transfer.function);
     finding.claim.kernel = Some(transfer.kernel.clone());
     finding.label = "copied both ways".to_owned();

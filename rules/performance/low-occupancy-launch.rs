@@ -2,12 +2,13 @@
 
 use crate::parts::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::claim::Cost;
 use cudalint_findings::{Finding, Shows};
 use cudalint_program::arch::{self, Limits};
 use cudalint_replay::facts::{Event, EventKind};
 
 /// The rule.
-pub static RULE: Rule = rule!("low-occupancy-launch", Performance, None)
+pub static RULE: Rule = rule!("low-occupancy-launch", Performance, Counters)
     .summary(
         "Blocks are so small, or take so much shared memory, that a multiprocessor holds a fraction of its threads.",
     )
@@ -80,7 +81,9 @@ fn finding(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     );
     let sizes = launch.block.axes.iter().chain(&launch.grid.axes).chain([&launch.shared]);
     let assumed = assumptions(sizes.map(|size| &size.assumptions).chain([&event.assumptions]));
-    let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, Shows::Nothing, message)?;
+    let mut finding =
+        event_finding(&RULE, context, event, launch.config_span, assumed, Shows::Cost { of: Cost::Threads }, message)?;
+    finding.claim.kernel = Some(launch.kernel_name.clone());
     finding.claim.launch = launch_witness(context, event, launch);
     finding.label = format!("{}% of the threads", resident * 100 / of);
     finding.help = Some(if best.by_shared {

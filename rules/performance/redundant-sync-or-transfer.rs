@@ -4,13 +4,14 @@ use crate::figures::idle_barriers;
 use crate::parts::assumptions;
 use crate::runs::parts::{barrier, label, run_finding, shape, text};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::claim::Cost;
 use cudalint_findings::{Confidence, Finding, Label, Shows, Witness};
 use cudalint_replay::facts::{CopyKind, EventKind, RedundantWait};
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::Site;
 
 /// The rule.
-pub static RULE: Rule = rule!("redundant-sync-or-transfer", Performance, None)
+pub static RULE: Rule = rule!("redundant-sync-or-transfer", Performance, Time)
     .summary("The host waits before a copy that waits anyway, or a barrier stands where no two threads need it.")
     .figures()
     .facts(check);
@@ -40,7 +41,9 @@ fn of_host(context: &ModuleContext<'_>, wait: &RedundantWait) -> Option<Finding>
     let (api, copy) = (wait.api.name(), context.text(wait.copy));
     let copy = copy.split('(').next().unwrap_or(copy).trim();
     let message = format!("`{api}` waits for what `{copy}` behind it waits for, too, and nobody looks at its status");
-    let mut finding = RULE.finding(Confidence::Definite, context.place(wait.wait), Shows::Nothing, message);
+    let mut finding =
+        RULE.finding(Confidence::Definite, context.place(wait.wait), Shows::Cost { of: Cost::Wait }, message);
+    finding.claim.sites.push(context.place(wait.copy));
     finding.function = context.function_name(wait.function);
     finding.label = "nothing needs this".to_owned();
     finding.related.push(Label { place: context.place(wait.copy), message: "waits for all work before it".to_owned() });
@@ -56,7 +59,7 @@ fn of_kernel(context: &ModuleContext<'_>, run: &KernelRun, site: Site) -> Option
         shape(run)
     );
     let assumed = assumptions([&run.assumptions]);
-    let mut finding = run_finding(&RULE, context, (run, assumed), site, Shows::Nothing, message)?;
+    let mut finding = run_finding(&RULE, context, (run, assumed), site, Shows::Cost { of: Cost::Barrier }, message)?;
     let written = text(context, site);
     finding.label = if written.is_empty() { barrier(run).to_owned() } else { "orders nothing".to_owned() };
     if let Some(launch) = run.launch {

@@ -7,11 +7,12 @@ use camino::Utf8Path;
 pub(crate) const MAIN: &str = "cudalint_watched.py";
 
 /// The files, by their names.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 17] = [
     ("cudalint_strings.py", include_str!("experiment/driver/cudalint_strings.py")),
     (MAIN, include_str!("experiment/driver/cudalint_watched.py")),
     ("cudalint_hooks.py", include_str!("experiment/driver/cudalint_hooks.py")),
     ("cudalint_launches.py", include_str!("experiment/driver/cudalint_launches.py")),
+    ("cudalint_transfers.py", include_str!("experiment/driver/cudalint_transfers.py")),
     ("cudalint_memory.py", include_str!("experiment/driver/cudalint_memory.py")),
     ("cudalint_lines.py", include_str!("experiment/driver/cudalint_lines.py")),
     ("cudalint_accesses.py", include_str!("experiment/driver/cudalint_accesses.py")),

@@ -7,7 +7,7 @@ mod fault_support;
 mod lab_support;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cudalint_findings::claim::{Call, Difference, Then, User};
+use cudalint_findings::claim::{Call, Cost, Difference, Then, User};
 use cudalint_findings::model::{FindingEntry, Method, Range, Site, Verdict};
 use cudalint_findings::{Fault, Shows};
 use cudalint_verify::experiment::{self, Judgement};
@@ -316,6 +316,50 @@ fn what_comes_before_the_end_of_work() {
     let clock = "⟦std::chrono::steady_clock::now()⟧;\n cudaDeviceSynchronize();";
     assert_eq!(judge("clock", Then::Clock, "", &format!("{first}{clock}")), Verdict::Confirmed);
     assert_eq!(judge("clock-behind", Then::Clock, "", &format!("{first}{waits}{clock}")), Verdict::NotObserved);
+}
+
+/// Calls that do nothing but cost: each is left out of a second build. What time is measured here says nothing, since the imagined GPU has
+/// one clock for all.
+#[test]
+fn what_only_costs_time() {
+    let Some(bench) = Bench::new() else { return };
+    let kernel = "__global__ void negate(float *values, int n) {\n __syncthreads(); int i = threadIdx.x;\n ⟦__syncthreads()⟧;\n \
+                  if (i < n) values[i] *= -1; }\n int main() { float *p;\n cudaMalloc(&p, 128); cudaMemset(p, 3, 128);\n \
+                  negate<<<1, 32>>>(p, 32);\n cudaFree(p);\n}";
+    let judgement = bench.judge("barrier", &format!("{HEAD}{kernel}"), |finding| {
+        finding.verification.method = Method::Time;
+        finding.claim = Shows::Cost { of: Cost::Barrier }.into();
+        finding.claim.kernel = Some("negate".to_owned());
+    });
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    assert!(
+        judgement.reason.contains("leaves the same in memory") && judgement.reason.contains("1000.0 µs"),
+        "{}",
+        judgement.reason
+    );
+    let judge = |name: &str, code: &str| {
+        let code = format!(
+            "{HEAD}__global__ void negate(float *values, int n) {{ if (threadIdx.x < n) values[threadIdx.x] *= -1; }}\n\
+             int main() {{ float *p, *q; cudaStream_t one;\n cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);\n \
+             cudaMalloc(&p, 128); cudaMallocHost(&q, 128); cudaMemset(p, 3, 128);\n negate<<<1, 32>>>(p, 32);\n {code}\n return q[0] > 5;\n}}"
+        );
+        let copy = marked(&code.replace(['⟦', '⟧'], "").replace('⟨', "⟦").replace('⟩', "⟧")).1;
+        let judgement = bench.judge(name, &code.replace(['⟨', '⟩'], ""), |finding| {
+            finding.verification.method = Method::Time;
+            finding.claim = Shows::Cost { of: Cost::Wait }.into();
+            finding.claim.sites.push(Site { path: finding.path.clone(), range: copy });
+        });
+        eprintln!("{name}: {}", judgement.reason);
+        judgement
+    };
+    let found = judge("waits", "⟦cudaDeviceSynchronize()⟧;\n ⟨cudaMemcpy(q, p, 128, cudaMemcpyDeviceToHost)⟩;");
+    assert!(found.reason.contains("brings the same without `cudaDeviceSynchronize`"), "{}", found.reason);
+    assert_ne!(found.verdict, Verdict::Refuted, "{}", found.reason);
+    let looked_at =
+        "if (⟦cudaDeviceSynchronize()⟧ != cudaSuccess) return 3;\n ⟨cudaMemcpy(q, p, 128, cudaMemcpyDeviceToHost)⟩;";
+    assert!(judge("looked-at", looked_at).reason.contains("brings the same without"));
+    let needed = "⟦cudaDeviceSynchronize()⟧;\n ⟨cudaMemcpyAsync(q, p, 128, cudaMemcpyDeviceToHost, one)⟩;\n cudaDeviceSynchronize();";
+    assert_eq!(judge("needed", needed).verdict, Verdict::Refuted);
 }
 
 /// NVRTC compiles without a GPU; where the toolkit has it under the name of its version alone, it is found all the same.

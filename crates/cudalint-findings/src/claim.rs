@@ -23,6 +23,18 @@ pub struct Claim<S> {
     pub inputs: Vec<(String, i64)>,
     /// Other places that take part in it: the other calls whose status is dropped, the other access, the other barrier.
     pub sites: Vec<S>,
+    /// How many devices a program has to see; where nothing is said, one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub devices: u32,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+const fn is_one(devices: &u32) -> bool {
+    *devices == 1
 }
 
 /// What is seen.
@@ -316,6 +328,14 @@ pub enum Cost {
     Passes,
     /// Instructions in double precision.
     Double,
+    /// Threads that a multiprocessor holds: fewer than a quarter of those that it could.
+    Threads,
+    /// A call that waits for what the next one waits for, too; that one is a site of the claim.
+    Wait,
+    /// A barrier that no two threads need.
+    Barrier,
+    /// Copies of an array of the host for each launch.
+    Transfers,
 }
 
 /// What is made to fail to show that nobody looks.
@@ -348,7 +368,7 @@ impl<S> Default for Claim<S> {
 
 impl<S> From<Shows<S>> for Claim<S> {
     fn from(shows: Shows<S>) -> Self {
-        Self { shows, kernel: None, launch: None, inputs: Vec::new(), sites: Vec::new() }
+        Self { shows, kernel: None, launch: None, inputs: Vec::new(), sites: Vec::new(), devices: 1 }
     }
 }
 
@@ -413,6 +433,7 @@ impl<S> Claim<S> {
             }),
             inputs: self.inputs.clone(),
             sites: self.sites.iter().map(place).collect(),
+            devices: self.devices,
         }
     }
 }

@@ -66,6 +66,7 @@ spelled! {
         Delay = "delay",
         Compile = "compile",
         Counters = "counters",
+        Time = "time",
         None = "none",
     }
 }

@@ -2,7 +2,7 @@
 //! claim can be shown by their method.
 
 use cudalint_engine::{Engine, Rule};
-use cudalint_findings::claim::AccessFault;
+use cudalint_findings::claim::{AccessFault, Cost};
 use cudalint_findings::{Method, Place, Shows};
 use cudalint_pages::Page;
 use cudalint_pages::run::{Example, run};
@@ -61,7 +61,8 @@ fn suits(method: Method, shows: &Shows<Place>) -> bool {
         Shows::Barrier => &[Method::Synccheck, Method::Watchpoint, Method::None],
         Shows::Memory { .. } => &[Method::Output],
         Shows::TooEarly { .. } => &[Method::Delay],
-        Shows::Cost { .. } => &[Method::Counters],
+        Shows::Cost { of: Cost::Wait | Cost::Barrier | Cost::Transfers } => &[Method::Time],
+        Shows::Cost { of: Cost::Sectors | Cost::Passes | Cost::Double | Cost::Threads } => &[Method::Counters],
         Shows::UnreadStatus { .. } => &[Method::FaultInjection],
         Shows::Exception { classes, .. } if classes.is_empty() => &[],
         Shows::Exception { .. } => &[Method::Exception],

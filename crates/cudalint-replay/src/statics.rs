@@ -17,6 +17,10 @@ pub(crate) fn static_calls(project: &Project, id: ModuleId) -> Vec<StaticCall> {
         if !matches!(global.space, Space::Ordinary | Space::Static) {
             continue;
         }
+        // Behind text that the parser lost nobody knows which function has ended: it may be a variable of one.
+        if module.damage.iter().any(|lost| lost.start < global.span.start) {
+            continue;
+        }
         let object = Object { name: &global.name, site: Site { module: id, span: global.span }, within: None };
         let mut search = Search { project, calls: SureCalls::new(project) };
         if let Some(init) = global.init.filter(|_| !global.is_constexpr)

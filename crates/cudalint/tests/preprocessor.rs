@@ -477,3 +477,21 @@ fn statements_that_nobody_knows_of_decide_nothing() {
         assert_eq!(ran.stdout.contains("no condition keeps it out"), found, "{size}: {ran:?}");
     }
 }
+
+/// What an object holds that only such a branch makes is not lost where nobody knows the object any more.
+#[test]
+fn objects_of_a_branch_that_nobody_decides_lose_nothing() {
+    let program = "#include <cuda_runtime.h>\n#include <cstdio>\n\
+                   struct Timer {\n  cudaEvent_t start, stop;\n  Timer() { cudaEventCreate(&start); cudaEventCreate(&stop); }\n  \
+                   ~Timer() { cudaEventDestroy(start); cudaEventDestroy(stop); }\n  float read() { float time = 0; cudaEventRecord(stop); \
+                   cudaEventSynchronize(stop); cudaEventElapsedTime(&time, start, stop); return time; }\n};\n\
+                   void one(int n) {\n#ifdef VERBOSE\n  Timer timer;\n#endif\n  void *a;\n  cudaMalloc(&a, 12);\n  \
+                   if (n > 3) cudaMemset(a, 0, 12);\n  cudaFree(a);\n#ifdef VERBOSE\n  printf(\"%f\\n\", timer.read());\n#endif\n}\n\
+                   int main(int argc, char **) { for (int i = 0; i < argc; i++) one(i); }\n";
+    for build in ["", "list(APPEND CUDA_NVCC_FLAGS \"-O2;-DVERBOSE\")\n"] {
+        let sandbox = Sandbox::new(&[("CMakeLists.txt", build)]);
+        sandbox.write("a.cu", program.as_bytes());
+        let ran = sandbox.run(&["--select", "device-resource-leak", "--output-format", "concise", "."]);
+        assert!(!ran.stdout.contains("device-resource-leak"), "{build}: {ran:?}");
+    }
+}

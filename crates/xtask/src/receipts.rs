@@ -4,7 +4,9 @@
 use crate::each::each;
 use camino::Utf8PathBuf;
 use cudalint_engine::{Engine, Rule};
-use cudalint_findings::model::{FindingEntry, Launch, Position, Range, Site, Verdict};
+use cudalint_findings::Shows;
+use cudalint_findings::claim::Cost;
+use cudalint_findings::model::{FindingEntry, Launch, Method, Position, Range, Site, Verdict};
 use cudalint_findings::{Finding, RULES_URL, Sources};
 use cudalint_pages::Page;
 use cudalint_pages::experiments::{Experiment, Side, experiments};
@@ -61,10 +63,18 @@ pub fn run(root: &Path, rules: &[String], out: &Path, jobs: Option<usize>) -> Re
             batch.push(prepare(&engine, sheet, experiment, &sources)?);
         }
     }
+    // What is about more devices than there are keeps the receipt that it has.
+    let rules = sheets.iter().map(|sheet| sheet.rule);
+    let lacking: Vec<&str> =
+        rules.filter(|rule| devices(&batch, rule) > machine.devices.len()).map(|rule| rule.info.name).collect();
+    for rule in &lacking {
+        println!("{rule}: its examples are about more GPUs than there are here; its receipt stays as it is");
+    }
+    batch.retain(|job| !lacking.contains(&job.rule.info.name));
     let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let launcher = Launcher::current().map_err(|error| error.to_string())?;
     let bad = bad_side(&batch, &sources, &machine, &launcher, &out, jobs)?;
-    let good = good_side(&batch, &sources, &machine, &launcher, &out, jobs)?;
+    let good = good_side(&batch, &sources, (&machine, &launcher), &out, jobs)?;
     let mut failed = 0;
     for sheet in &sheets {
         let entries: Vec<ReceiptEntry> = batch
@@ -199,8 +209,7 @@ fn bad_side(
 fn good_side(
     batch: &[Job<'_>],
     sources: &Utf8PathBuf,
-    machine: &Machine,
-    launcher: &Launcher,
+    (machine, launcher): (&Machine, &Launcher),
     out: &Utf8PathBuf,
     jobs: usize,
 ) -> Result<BTreeMap<usize, Result<Vec<clean::ToolRun>, String>>, String> {
@@ -209,18 +218,39 @@ fn good_side(
     let lab = Lab::new(machine.clone(), folder, Limits::default(), launcher.clone());
     let good: Vec<(usize, &Job<'_>)> =
         batch.iter().enumerate().filter(|(_, job)| job.experiment.side == Side::Good).collect();
-    let results = each(good.len(), jobs, &|at| one_good(good[at].1, sources, &lab));
+    let results = each(good.len(), jobs, &|at| one_good(good[at].1, batch, sources, &lab));
     Ok(good.iter().map(|(index, _)| *index).zip(results).collect())
 }
 
-fn one_good(job: &Job<'_>, sources: &Utf8PathBuf, lab: &Lab) -> Result<Vec<clean::ToolRun>, String> {
+/// What a profiler counts of the bad examples of a page: of its good ones there must not be too much of it.
+fn counted(batch: &[Job<'_>], rule: &Rule) -> Vec<Cost> {
+    let own = batch.iter().filter(|job| job.rule.info.name == rule.info.name).flat_map(|job| &job.findings);
+    let mut found = Vec::new();
+    for finding in own.filter(|finding| finding.verification.method == Method::Counters) {
+        if let Shows::Cost { of } = finding.claim.shows
+            && !found.contains(&of)
+        {
+            found.push(of);
+        }
+    }
+    found
+}
+
+/// How many devices the examples of a page are about.
+fn devices(batch: &[Job<'_>], rule: &Rule) -> usize {
+    let own = batch.iter().filter(|job| job.rule.info.name == rule.info.name).flat_map(|job| &job.findings);
+    own.map(|finding| finding.claim.devices as usize).max().unwrap_or(1)
+}
+
+fn one_good(job: &Job<'_>, batch: &[Job<'_>], sources: &Utf8PathBuf, lab: &Lab) -> Result<Vec<clean::ToolRun>, String> {
     let (name, _) = job.experiment.files.first().ok_or("an example without a file")?;
     let subject = Subject::read(sources, &format!("{}/{name}", job.folder), &[])?;
     let stretch = subject.stretch_at(1).ok_or("no code stands in the example")?;
     let launch = launch_of(&job.experiment, &subject.path);
     let program = harness::drive_all_with(&subject, stretch, launch.as_ref())?;
-    let bench = lab.bench(&job.folder.replace('/', "-")).map_err(|error| error.to_string())?;
-    clean::perform(&program, &bench)
+    let mut bench = lab.bench(&job.folder.replace('/', "-")).map_err(|error| error.to_string())?;
+    bench.devices = devices(batch, job.rule);
+    clean::perform(&program, &bench, &counted(batch, job.rule))
 }
 
 fn entry(
@@ -244,7 +274,10 @@ fn entry(
                 let clean = tools.iter().all(|tool| tool.problem.is_none());
                 let lines = tools
                     .iter()
-                    .map(|tool| format!("{}: {}", tool.tool, tool.problem.as_deref().unwrap_or("clean")))
+                    .map(|tool| {
+                        let said = tool.said.as_ref().map_or_else(String::new, |said| format!(", {said}"));
+                        format!("{}: {}{said}", tool.tool, tool.problem.as_deref().unwrap_or("clean"))
+                    })
                     .collect();
                 (if clean { ExampleResult::Clean } else { ExampleResult::NotClean }, lines)
             }

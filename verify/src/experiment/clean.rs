@@ -1,10 +1,10 @@
 //! A program that must be clean: it runs under each of compute-sanitizer's tools, and none reports anything.
 
-use super::Judgement;
-use super::driver;
+use super::{Judgement, counters, driver};
 use crate::lab::{Bench, Build, End, Run, Watcher};
 use crate::scenario::Program;
 use crate::tools::sanitizer::{Category, Notice, Record, SanitizerReport};
+use cudalint_findings::claim::Cost;
 
 /// The tools that a clean program is run under.
 const TOOLS: [(Watcher, &str); 4] = [
@@ -21,13 +21,15 @@ pub struct ToolRun {
     pub tool: &'static str,
     /// What it reported, or why it says nothing, in one line; none for a clean run that came to its end.
     pub problem: Option<String>,
+    /// What it said of a program that is clean, where that is more than nothing.
+    pub said: Option<String>,
 }
 
-/// Builds a program and runs it alone, then under each tool.
+/// Builds a program and runs it alone, then under each tool, and counts what it must not cost too much of.
 ///
 /// # Errors
 /// Why there is no run that could say anything: no compiler, a program that is refused or that fails by itself.
-pub fn perform(program: &Program, bench: &Bench<'_>) -> Result<Vec<ToolRun>, String> {
+pub fn perform(program: &Program, bench: &Bench<'_>, costs: &[Cost]) -> Result<Vec<ToolRun>, String> {
     let (command, environment): (Vec<String>, Vec<(String, String)>) = match program {
         Program::Cuda(program) => {
             bench.write_all(&program.files)?;
@@ -55,7 +57,7 @@ pub fn perform(program: &Program, bench: &Bench<'_>) -> Result<Vec<ToolRun>, Str
         let last = alone.stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("");
         return Err(format!("the program fails by itself ({:?}): {last}", alone.end));
     }
-    Ok(TOOLS
+    let mut all: Vec<ToolRun> = TOOLS
         .into_iter()
         .map(|(watcher, tool)| {
             let watched = run(tool, Some(watcher));
@@ -65,9 +67,16 @@ pub fn perform(program: &Program, bench: &Bench<'_>) -> Result<Vec<ToolRun>, Str
                 End::Exit(_) | End::Signal(_) => problem_of(&report),
                 other => Some(format!("{other:?}")),
             };
-            ToolRun { tool, problem }
+            ToolRun { tool, problem, said: None }
         })
-        .collect())
+        .collect();
+    if let Program::Cuda(program) = program {
+        all.extend(costs.iter().map(|of| match counters::of_clean(program, bench, *of) {
+            Ok((true, said)) => ToolRun { tool: "counters", problem: None, said: Some(said) },
+            Ok((false, problem)) | Err(problem) => ToolRun { tool: "counters", problem: Some(problem), said: None },
+        }));
+    }
+    Ok(all)
 }
 
 /// Whether a package asked the driver for a function that this driver does not have: an answer, and no error of the program.

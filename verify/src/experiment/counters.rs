@@ -1,13 +1,13 @@
 //! What code costs: the kernel runs under a profiler that counts for each instruction, and the instructions of the finding's
-//! line are looked at.
+//! line are looked at; or it counts what a multiprocessor held of the launch.
 // A judgement ends an experiment: it is made once, and its size does not matter.
 #![allow(clippy::result_large_err)]
 
 use super::Judgement;
 use super::place::{Source, Spot, same_file};
-use crate::lab::{Bench, Build, End, Run, lock};
+use crate::lab::{Bench, Build, End, Run, RunOutcome, lock};
 use crate::scenario::{CudaProgram, Program};
-use crate::tools::counters::{Counted, read};
+use crate::tools::counters::{Counted, Held, launches, read};
 use crate::tools::probe_log::plain_kernel;
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::Shows;
@@ -16,12 +16,18 @@ use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
 
 /// Launches of the kernel that are counted, at most.
 const LAUNCHES: &str = "4";
+/// Launches of a program that are counted, at most, where all its kernels are looked at.
+const ALL_LAUNCHES: &str = "16";
 /// The profiler's report, without its extension.
 const REPORT: &str = "counters";
 /// Sectors are too many from that many times the least on, as the rule counts them.
 const SECTORS: u64 = 4;
 /// Passes likewise.
 const PASSES: u64 = 2;
+/// Threads are too few where so many times as many would be a multiprocessor's.
+const THREADS: f64 = 4.0;
+/// What writes the records.
+const BACK_END: &str = "Nsight Compute";
 
 /// Performs the experiment on one program.
 pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
@@ -35,10 +41,43 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     if program.project.is_some() {
         return Judgement::without_run(Verdict::Unviable, "nothing is counted in the project's own build");
     }
-    let Some(profiler) = profiler(bench) else {
-        return unsupported("there is no `ncu` beside the CUDA compiler");
-    };
-    counted(finding, of, program, bench, &profiler).unwrap_or_else(|judgement| judgement)
+    let kernel = finding.claim.kernel.as_deref();
+    let judged = Profile::take(program, bench, of, kernel).and_then(|profile| match of {
+        Cost::Threads => profile.held(finding, program),
+        _ => profile.counted(finding, of, program),
+    });
+    judged.unwrap_or_else(|judgement| judgement)
+}
+
+/// What is wrong with a program that must not cost too much, if anything is, and what was counted.
+///
+/// # Errors
+/// Why nothing was counted.
+pub fn of_clean(program: &CudaProgram, bench: &Bench<'_>, of: Cost) -> Result<(bool, String), String> {
+    let profile = Profile::take(program, bench, of, None).map_err(|judgement| judgement.reason)?;
+    if of == Cost::Threads {
+        let all = profile.launches();
+        // A grid that is small leaves a GPU empty by itself: of such the rule says nothing.
+        let Some(least) = all.iter().map(resident).min_by(f64::total_cmp) else {
+            return Err("the profiler shows no launches".to_owned());
+        };
+        let fine = least * THREADS >= 1.0;
+        let text = format!(
+            "{} launches, of which each has {:.0} % of a multiprocessor's threads or more",
+            all.len(),
+            least * 100.0
+        );
+        return Ok((fine, text));
+    }
+    let all = profile.instructions();
+    let own: Vec<&Counted> = all.iter().filter(|it| it.executed > 0).collect();
+    if own.is_empty() {
+        return Err("the profiler shows no instructions with their lines".to_owned());
+    }
+    match own.iter().find_map(|it| Some((it, too_much(it, of)?))) {
+        Some((it, said)) => Ok((false, format!("`{}` of {}:{} {said}", it.operation(), it.file, it.line))),
+        None => Ok((true, format!("{} instructions: {}", own.len(), least(&own, of)))),
+    }
 }
 
 /// Nsight Compute, which toolkits bring beside their compiler.
@@ -47,90 +86,158 @@ fn profiler(bench: &Bench<'_>) -> Option<Utf8PathBuf> {
     beside.is_file().then_some(beside)
 }
 
-fn counted(
-    finding: &FindingEntry,
-    of: Cost,
-    program: &CudaProgram,
-    bench: &Bench<'_>,
-    profiler: &Utf8Path,
-) -> Result<Judgement, Judgement> {
-    let spot = Spot::primary(finding, program);
-    let unviable = |problem: String| Judgement::without_run(Verdict::Unviable, problem);
-    bench.write_all(&program.files).map_err(unviable)?;
-    let build = Build { label: REPORT.to_owned(), units: vec![program.unit.clone()], flags: program.flags.clone() };
-    let built = bench.build(&build).map_err(|failure| Judgement::of_build(&failure))?;
-    quote(&spot.path, program, bench);
-    let mut command: Vec<String> = [
-        profiler.as_str(),
-        "--section",
-        "SourceCounters",
-        "--import-source",
-        "yes",
-        "-f",
-        "-o",
-        REPORT,
-        "-c",
-        LAUNCHES,
-    ]
-    .map(str::to_owned)
-    .into();
-    if let Some(kernel) = &finding.claim.kernel {
-        command.extend(["-k".to_owned(), kernel_name(kernel)]);
-    }
-    command.push(built.to_string());
-    command.extend(program.arguments.iter().cloned());
-    let run = {
-        let _alone = lock(&bench.lab.counters);
-        bench.run(&Run::on_device("counters".to_owned(), command, Vec::new()))
-    };
-    if let Some(judgement) = Judgement::of_end(&run, BACK_END) {
-        return Err(judgement);
-    }
-    let told = run.stdout.lines().chain(run.stderr.lines()).find(|line| line.starts_with("==ERROR=="));
-    if run.end != End::Exit(0) || told.is_some() {
-        let told = told.map_or("", |line| line.trim_start_matches("==ERROR==").trim());
-        // Who may not read counters learns nothing of the finding.
-        let refused = ["ERR_NVGPUCTRPERM", "permission"].iter().any(|word| told.contains(word));
-        let verdict = if refused { Verdict::Unsupported } else { Verdict::Unviable };
-        return Err(Judgement::of_run(verdict, format!("nothing is counted: {told}"), BACK_END, &run, Vec::new()));
-    }
-    let report = format!("{REPORT}.ncu-rep");
-    let view = [profiler.as_str(), "-i", &report, "--page", "source", "--csv", "--print-source", "cuda,sass"];
-    let shown = bench.run(&Run {
-        device: false,
-        ..Run::on_device("counters-view".to_owned(), view.map(str::to_owned).into(), Vec::new())
-    });
-    let all = read(&shown.stdout);
-    let here: Vec<&Counted> =
-        all.iter().filter(|it| it.executed > 0 && it.line == spot.line && same_file(&it.file, &spot.path)).collect();
-    let judge = |verdict, reason: String, records| Ok(Judgement::of_run(verdict, reason, BACK_END, &run, records));
-    if here.is_empty() {
-        let reason = match all.len() {
-            0 => "the profiler shows no instructions with their lines".to_owned(),
-            _ => format!("no instruction of {} is executed", spot.shown()),
-        };
-        return judge(Verdict::Unviable, reason, Vec::new());
-    }
-    let Some((worst, said)) =
-        here.iter().filter_map(|it| Some((*it, too_much(it, of)?))).max_by_key(|(it, _)| weight(it, of))
-    else {
-        let reason = format!("the instructions of {} cost what they must: {}", spot.shown(), least(&here, of));
-        return judge(Verdict::NotObserved, reason, Vec::new());
-    };
-    let kernel = plain_kernel(&worst.kernel);
-    let text = format!(
-        "`{}` of `{kernel}` at {}, executed by {} warps, {said}",
-        worst.operation(),
-        spot.shown(),
-        worst.executed
-    );
-    let record =
-        EvidenceRecord { kernel: Some(kernel), ..EvidenceRecord::at("counters", &spot.path, spot.line, text.clone()) };
-    judge(Verdict::Confirmed, text, vec![record])
+/// A program that has run under the profiler.
+struct Profile<'bench, 'lab> {
+    bench: &'bench Bench<'lab>,
+    profiler: Utf8PathBuf,
+    run: RunOutcome,
 }
 
-/// What writes the records.
-const BACK_END: &str = "Nsight Compute";
+impl<'bench, 'lab> Profile<'bench, 'lab> {
+    /// Builds a program and runs it so that this is counted, of one kernel or of all.
+    fn take(
+        program: &CudaProgram,
+        bench: &'bench Bench<'lab>,
+        of: Cost,
+        kernel: Option<&str>,
+    ) -> Result<Self, Judgement> {
+        let Some(profiler) = profiler(bench) else {
+            let reason = "there is no `ncu` beside the CUDA compiler";
+            return Err(Judgement::without_run(Verdict::Unsupported, reason));
+        };
+        let unviable = |problem: String| Judgement::without_run(Verdict::Unviable, problem);
+        bench.write_all(&program.files).map_err(unviable)?;
+        let build = Build { label: REPORT.to_owned(), units: vec![program.unit.clone()], flags: program.flags.clone() };
+        let built = bench.build(&build).map_err(|failure| Judgement::of_build(&failure))?;
+        let section = match of {
+            Cost::Threads => &["--section", "Occupancy", "--section", "LaunchStats"][..],
+            _ => &["--section", "SourceCounters", "--import-source", "yes"],
+        };
+        let count = if kernel.is_some() { LAUNCHES } else { ALL_LAUNCHES };
+        let words = [&[profiler.as_str()][..], section, &["-f", "-o", REPORT, "-c", count]].concat();
+        let mut command: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        if let Some(kernel) = kernel {
+            command.extend(["-k".to_owned(), kernel_name(kernel)]);
+        }
+        command.push(built.to_string());
+        command.extend(program.arguments.iter().cloned());
+        if of != Cost::Threads {
+            for path in sources(program) {
+                quote(&path, program, bench);
+            }
+        }
+        let run = {
+            let _alone = lock(&bench.lab.counters);
+            bench.run(&Run::on_device("counters".to_owned(), command, Vec::new()))
+        };
+        if let Some(judgement) = Judgement::of_end(&run, BACK_END) {
+            return Err(judgement);
+        }
+        let told = run.stdout.lines().chain(run.stderr.lines()).find(|line| line.starts_with("==ERROR=="));
+        if run.end != End::Exit(0) || told.is_some() {
+            let told = told.map_or("", |line| line.trim_start_matches("==ERROR==").trim());
+            // Who may not read counters learns nothing of the finding.
+            let refused = ["ERR_NVGPUCTRPERM", "permission"].iter().any(|word| told.contains(word));
+            let verdict = if refused { Verdict::Unsupported } else { Verdict::Unviable };
+            return Err(Judgement::of_run(verdict, format!("nothing is counted: {told}"), BACK_END, &run, Vec::new()));
+        }
+        Ok(Self { bench, profiler, run })
+    }
+
+    /// A view of the report.
+    fn view(&self, words: &[&str]) -> String {
+        let report = format!("{REPORT}.ncu-rep");
+        let command = [&[self.profiler.as_str(), "-i", &report, "--csv"][..], words].concat();
+        let command = command.into_iter().map(str::to_owned).collect();
+        let run = Run { device: false, ..Run::on_device("counters-view".to_owned(), command, Vec::new()) };
+        self.bench.run(&run).stdout
+    }
+
+    fn instructions(&self) -> Vec<Counted> {
+        read(&self.view(&["--page", "source", "--print-source", "cuda,sass"]))
+    }
+
+    fn launches(&self) -> Vec<Held> {
+        launches(&self.view(&["--page", "raw", "--print-units", "base"]))
+    }
+
+    fn judge(&self, verdict: Verdict, reason: String, records: Vec<EvidenceRecord>) -> Judgement {
+        Judgement::of_run(verdict, reason, BACK_END, &self.run, records)
+    }
+
+    /// The instructions of the finding's line.
+    fn counted(&self, finding: &FindingEntry, of: Cost, program: &CudaProgram) -> Result<Judgement, Judgement> {
+        let spot = Spot::primary(finding, program);
+        let all = self.instructions();
+        let here: Vec<&Counted> = all
+            .iter()
+            .filter(|it| it.executed > 0 && it.line == spot.line && same_file(&it.file, &spot.path))
+            .collect();
+        if here.is_empty() {
+            let reason = match all.len() {
+                0 => "the profiler shows no instructions with their lines".to_owned(),
+                _ => format!("no instruction of {} is executed", spot.shown()),
+            };
+            return Err(self.judge(Verdict::Unviable, reason, Vec::new()));
+        }
+        let Some((worst, said)) =
+            here.iter().filter_map(|it| Some((*it, too_much(it, of)?))).max_by_key(|(it, _)| weight(it, of))
+        else {
+            let reason = format!("the instructions of {} cost what they must: {}", spot.shown(), least(&here, of));
+            return Ok(self.judge(Verdict::NotObserved, reason, Vec::new()));
+        };
+        let kernel = plain_kernel(&worst.kernel);
+        let text = format!(
+            "`{}` of `{kernel}` at {}, executed by {} warps, {said}",
+            worst.operation(),
+            spot.shown(),
+            worst.executed
+        );
+        let record = EvidenceRecord {
+            kernel: Some(kernel),
+            ..EvidenceRecord::at("counters", &spot.path, spot.line, text.clone())
+        };
+        Ok(self.judge(Verdict::Confirmed, text, vec![record]))
+    }
+
+    /// What a multiprocessor held of the finding's launch.
+    fn held(&self, finding: &FindingEntry, program: &CudaProgram) -> Result<Judgement, Judgement> {
+        let spot = Spot::primary(finding, program);
+        let all = self.launches();
+        let threads = finding.claim.launch.as_ref().map(|launch| launch.block.iter().product::<u64>());
+        let own = all.iter().filter(|held| threads.is_none_or(|threads| held.threads == threads));
+        let Some(held) = own.min_by(|one, other| resident(one).total_cmp(&resident(other))) else {
+            let reason = format!("the profiler shows no launch like that at {}", spot.shown());
+            return Err(self.judge(Verdict::Unviable, reason, Vec::new()));
+        };
+        let kernel = plain_kernel(&held.kernel);
+        let (there, most) = held.resident();
+        let text = format!(
+            "a launch of `{kernel}` with {} blocks of {} threads has {there:.0} of {most:.0} threads on a multiprocessor on average",
+            held.blocks, held.threads
+        );
+        if resident(held) * THREADS >= 1.0 {
+            return Ok(self.judge(Verdict::NotObserved, text, Vec::new()));
+        }
+        let record = EvidenceRecord::at("counters", &spot.path, spot.line, text.clone()).in_kernel(Some(kernel));
+        Ok(self.judge(Verdict::Confirmed, text, vec![record]))
+    }
+}
+
+/// The share of a multiprocessor's threads that a launch has.
+fn resident(held: &Held) -> f64 {
+    let (there, most) = held.resident();
+    there / most.max(1.0)
+}
+
+/// The files that the program's text says that it is from.
+fn sources(program: &CudaProgram) -> Vec<String> {
+    let named = |line: &str| Some(line.strip_prefix("#line ")?.split_once(' ')?.1.trim().trim_matches('"').to_owned());
+    let mut found: Vec<String> = program.files.iter().flat_map(|file| file.text.lines().filter_map(named)).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
 
 /// The user's text under the name that the compiler knows it by, where the program has it inside of a harness: the profiler
 /// shows lines of files that are there.
@@ -188,7 +295,7 @@ fn weight(it: &Counted, of: Cost) -> u64 {
     match of {
         Cost::Sectors => it.sectors.0,
         Cost::Passes => it.passes.0,
-        Cost::Double => it.executed,
+        Cost::Double | Cost::Threads | Cost::Wait | Cost::Barrier | Cost::Transfers => it.executed,
     }
 }
 
@@ -199,6 +306,7 @@ fn least(all: &[&Counted], of: Cost) -> String {
         Cost::Sectors => format!("{} sectors where {} would do", sum(&|it| it.sectors.0), sum(&|it| it.sectors.1)),
         Cost::Passes => format!("{} passes where {} would do", sum(&|it| it.passes.0), sum(&|it| it.passes.1)),
         Cost::Double => "none computes in double precision".to_owned(),
+        Cost::Threads | Cost::Wait | Cost::Barrier | Cost::Transfers => String::new(),
     }
 }
 

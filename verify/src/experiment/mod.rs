@@ -14,6 +14,7 @@ pub mod probed;
 mod run_alone;
 pub mod sanitizer;
 mod tested;
+pub mod time;
 pub mod watchpoint;
 
 pub use judgement::Judgement;
@@ -42,6 +43,7 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
         Method::FaultInjection => fault::perform(finding, program, bench),
         Method::Compile => compile::perform(finding, program, bench),
         Method::Counters => counters::perform(finding, program, bench),
+        Method::Time => time::perform(finding, program, bench),
         Method::Delay => delay::perform(finding, program, bench),
         Method::None => Judgement::without_run(Verdict::Unsupported, "no run can show findings of this rule"),
     }

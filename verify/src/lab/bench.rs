@@ -103,7 +103,7 @@ impl Lab {
     pub fn bench(&self, id: &str) -> std::io::Result<Bench<'_>> {
         let folder = self.folder.join("scenarios").join(id);
         std::fs::create_dir_all(&folder)?;
-        Ok(Bench { lab: self, folder, ledger: Arc::default(), watch: None })
+        Ok(Bench { lab: self, folder, ledger: Arc::default(), watch: None, devices: 1 })
     }
 
     /// What the whole run should say once: a network that could not be taken away, output that could not be kept.
@@ -155,6 +155,8 @@ pub struct Bench<'lab> {
     pub lab: &'lab Lab,
     /// The scenario's folder, absolute.
     pub folder: Utf8PathBuf,
+    /// How many GPUs its programs see.
+    pub devices: usize,
     pub(super) ledger: Arc<Mutex<Ledger>>,
     watch: Option<&'lab (dyn Fn(Phase) + Sync)>,
 }

@@ -18,8 +18,13 @@ impl Bench<'_> {
     pub fn run(&self, run: &Run) -> RunOutcome {
         let waiting = Instant::now();
         let slot = if run.device {
-            if self.lab.machine.devices.is_empty() {
+            let there = self.lab.machine.devices.len();
+            if there == 0 {
                 return self.not_started(run, "there is no GPU");
+            }
+            if there < self.devices {
+                let reason = format!("the finding is about {} GPUs, and there are {there}", self.devices);
+                return self.not_started(run, &reason);
             }
             self.enter(Phase::Waiting);
             let slot = self.lab.devices.take(&self.lab.stop);
@@ -33,7 +38,14 @@ impl Bench<'_> {
             None
         };
         let device = slot.as_ref().and_then(|slot| self.lab.machine.devices.get(slot.kind));
-        let mut set = vec![("CUDA_VISIBLE_DEVICES".to_owned(), visible(device.map(|device| device.index)))];
+        let shown = if self.devices > 1 && device.is_some() {
+            // Where several matter, which of them is the first does not.
+            let all = self.lab.machine.devices.iter().take(self.devices);
+            all.map(|device| visible(Some(device.index))).collect::<Vec<_>>().join(",")
+        } else {
+            visible(device.map(|device| device.index))
+        };
+        let mut set = vec![("CUDA_VISIBLE_DEVICES".to_owned(), shown)];
         set.extend(run.environment.iter().cloned());
         let Some(own) = self.own_command(run) else { return self.not_started(run, "an empty command") };
         let files = Files::of(&self.folder, &run.label);

@@ -3,7 +3,7 @@
 // The environment says what to do:
 //   CUDALINT_PROBE_LOG      file of the log; without it nothing is written and nothing changes
 //   CUDALINT_PROBE_EACH     1: a log of its own for each program and library, with process and number behind the name
-//   CUDALINT_PROBE_MODE     trace, status, launch, asynchronous, memory, cover, pair, skip, delay
+//   CUDALINT_PROBE_MODE     trace, status, launch, asynchronous, memory, cover, pair, skip, delay, time
 //   CUDALINT_PROBE_SITES    call:<number>=<status> and launch:<offset, hexadecimal>=<status>, with commas
 //   CUDALINT_PROBE_TURN     which turn of a site, from 1, counted over all of them; 0 or nothing: every one
 //   CUDALINT_PROBE_SILENT   1: the failure does not stay in the last error
@@ -147,6 +147,7 @@ __attribute__((constructor)) void begin() {
                 : same(mode, "pair")         ? Mode::Pair
                 : same(mode, "skip")         ? Mode::Skip
                 : same(mode, "delay")        ? Mode::Delay
+                : same(mode, "time")         ? Mode::Time
                                              : Mode::Trace;
     for (const char *at = setting("CUDALINT_PROBE_SITES"); *at && site_count < 64;) {
         bool is_launch = strncmp(at, "launch:", 7) == 0;
@@ -373,7 +374,7 @@ int launched(Launch launch) {
     unsigned long work = 0;
     int status = here && plan.mode == Mode::Skip  ? 0
                  : here && plan.mode == Mode::Cover ? launch_and_compare(launch, kernel, at)
-                 : plan.mode == Mode::Delay       ? launch_in_order(launch, &work)
+                 : plan.mode == Mode::Delay || plan.mode == Mode::Time ? launch_in_order(launch, &work)
                                                   : launch.go(launch, launch.grid, launch.block);
     inside_count = 0;
     int refused = 0;

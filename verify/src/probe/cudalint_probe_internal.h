@@ -6,6 +6,11 @@
 
 // The header names of the per-thread default stream, and the probe's own macros, say nothing here.
 #undef cudaDeviceSynchronize
+#undef cudaEventCreate
+#undef cudaEventDestroy
+#undef cudaEventElapsedTime
+#undef cudaEventRecord
+#undef cudaEventSynchronize
 #undef cudaFree
 #undef cudaFreeAsync
 #undef cudaFreeHost
@@ -41,7 +46,8 @@ enum class Mode {
     Cover,        // the launch at the site is compared with one of more threads
     Pair,         // addresses that a kernel noted are read back after each launch
     Skip,         // the launch at the site is not made, and what copies bring to the host is hashed
-    Delay         // one piece of work waits in its stream, and what comes before its end is looked at
+    Delay,        // one piece of work waits in its stream, and what comes before its end is looked at
+    Time          // one piece of work is repeated, and what each repetition takes is measured
 };
 
 // A place where a run does something.
@@ -117,7 +123,7 @@ struct Launch {
 };
 // Launches as it stands, and compares with a launch of more threads; gives the status of the first.
 int launch_and_compare(const Launch &launch, const char *kernel, unsigned long long at);
-// Launches, and delays it or looks at what it comes before, where that is asked; `number` is that of the work.
+// Launches, and delays it, looks at what it comes before or measures it, where that is asked; `number` is that of the work.
 int launch_in_order(const Launch &launch, unsigned long *number);
 
 } // namespace cudalint_probe

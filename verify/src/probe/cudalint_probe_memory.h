@@ -34,7 +34,7 @@ thread_local int element_floating = 0;
 
 const size_t MOST_COMPARED = size_t(256) << 20;
 
-bool looks() { return plan.mode == Mode::Memory || plan.mode == Mode::Cover || plan.mode == Mode::Delay; }
+bool looks() { return plan.mode == Mode::Memory || plan.mode == Mode::Cover || plan.mode == Mode::Delay || plan.mode == Mode::Time; }
 
 // Nothing may wait for work that is delayed.
 bool may_fill();
@@ -293,6 +293,7 @@ int launch_and_compare(const Launch &launch, const char *kernel, unsigned long l
 } // namespace cudalint_probe
 
 #include "cudalint_probe_delay.h"
+#include "cudalint_probe_time.h"
 
 namespace cudalint_probe {
 namespace {
@@ -301,8 +302,24 @@ bool may_fill() { return !delaying; }
 
 int launch_in_order(const Launch &launch, unsigned long *number) {
     Working work = work_begins("", launch.entry, launch.stream, nullptr, 0);
+    bool measured = plan.mode == Mode::Time && work.place, ready = false;
+    Snapshot start;
+    static Allocation of[4096];
+    if (measured) {
+        int count = 0;
+        size_t total = 0;
+        pthread_mutex_lock(&lock);
+        for (; count < allocation_count; ++count) {
+            of[count] = allocations[count];
+            total += of[count].bytes;
+        }
+        pthread_mutex_unlock(&lock);
+        ready = total <= MOST_COMPARED && cudaDeviceSynchronize() == cudaSuccess && take(of, count, &start);
+    }
     int status = launch.go(launch, launch.grid, launch.block);
     work_ends(work);
+    if (measured && status == 0) measure_launch(launch, start, ready);
+    drop(start);
     *number = work.number;
     return status;
 }
@@ -380,6 +397,7 @@ extern "C" cudaError_t __wrap_cudaFreeHost(void *pointer) {
         Watched watched = before(destination, count);                                                                  \
         cudaError_t status = __real_##name arguments;                                                                  \
         work_ends(work);                                                                                               \
+        if (plan.mode == Mode::Time && work.place) measure_copy(status, [&] { return __real_##name arguments; });      \
         bring(destination, count, stream_of(#name, in));                                                               \
         after(watched, does, source, value, sets);                                                                     \
         return status;                                                                                                 \

@@ -19,6 +19,7 @@ const INTERNAL: &str = include_str!("cudalint_probe_internal.h");
 const SOURCE: &str = include_str!("cudalint_probe.cpp");
 const MEMORY: &str = include_str!("cudalint_probe_memory.h");
 const DELAY: &str = include_str!("cudalint_probe_delay.h");
+const TIME: &str = include_str!("cudalint_probe_time.h");
 const PAIR: &str = include_str!("cudalint_probe_pair.cuh");
 const TOUCH: &str = include_str!("cudalint_probe_touch.cuh");
 
@@ -31,6 +32,8 @@ pub struct Watch {
     pub pair: Option<WatchedPair>,
     /// A pointer or array of the host whose uses are reported.
     pub touch: Option<WatchedTouch>,
+    /// A call that is left out of the program.
+    pub without: Option<LeftOut>,
     /// Headers of CUDA's libraries that the program includes: [`headers::of`].
     pub headers: Vec<String>,
 }
@@ -66,6 +69,17 @@ pub struct WatchedTouch {
     pub lines: Vec<u32>,
 }
 
+/// A call that is left out: of a status the program gets success, of a barrier nothing is left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The function's name.
+    pub name: String,
+    /// Whether it returns a status.
+    pub is_status: bool,
+    /// The line.
+    pub line: u32,
+}
+
 /// What a run is asked to do at its site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Task {
@@ -88,6 +102,8 @@ pub enum Task {
     Skip,
     /// One piece of work waits in its stream, and what is done before its end is looked at.
     Delay,
+    /// One piece of work is repeated, and what that takes is measured.
+    Time,
 }
 
 /// Where a run does something.
@@ -145,6 +161,8 @@ pub struct Plan {
     pub threads: u64,
     /// What is delayed; none of a run that only numbers.
     pub delayed: Option<Delayed>,
+    /// The number of the work that is measured; none of a run that only numbers.
+    pub measured: Option<u64>,
 }
 
 /// Whether the probe reports calls of this function without being asked: it returns a status in one of the headers that
@@ -194,6 +212,7 @@ pub(crate) fn source(folder: &Utf8Path) -> Result<Utf8PathBuf> {
     keep(&folder.join("cudalint_probe_internal.h"), INTERNAL)?;
     keep(&folder.join("cudalint_probe_memory.h"), MEMORY)?;
     keep(&folder.join("cudalint_probe_delay.h"), DELAY)?;
+    keep(&folder.join("cudalint_probe_time.h"), TIME)?;
     keep(&folder.join("cudalint_probe.cpp"), SOURCE)
 }
 
@@ -271,6 +290,19 @@ fn watched(watch: &Watch) -> String {
              #define {second} CUDALINT_PROBE_PAIR_ON_LINES({first}, {second})\n"
         );
     }
+    if let Some(LeftOut { name, is_status, line }) = &watch.without {
+        let nothing = if *is_status { "(::cudaSuccess)" } else { "((void)0)" };
+        // A call that the probe reports is one of its macros already.
+        let kept = format!("cudalint_probe_after({name}(__VA_ARGS__), \"{name}\", __FILE__, __LINE__, __COUNTER__)");
+        let kept = if *is_status { kept } else { format!("{name}(__VA_ARGS__)") };
+        let _ = write!(
+            text,
+            "#undef {name}\n#define CUDALINT_PROBE_LEAVES_OUT_{line} ~, CUDALINT_PROBE_LEAVES_OUT\n\
+             #define CUDALINT_PROBE_LEAVES_OUT(...) {nothing}\n#define CUDALINT_PROBE_KEEPS(...) __VA_ARGS__\n\
+             #define {name}(...) CUDALINT_PROBE_SECOND(CUDALINT_PROBE_JOIN(CUDALINT_PROBE_LEAVES_OUT_, __LINE__), \
+             CUDALINT_PROBE_KEEPS, ~)({kept})\n"
+        );
+    }
     if let Some(WatchedTouch { name, lines }) = &watch.touch {
         text.push_str("#include \"cudalint_probe_touch.cuh\"\n");
         for line in lines {
@@ -317,6 +349,7 @@ pub fn environment(bench: &Bench<'_>, label: &str, plan: &Plan) -> Vec<(String, 
         Task::Pair => "pair",
         Task::Skip => "skip",
         Task::Delay => "delay",
+        Task::Time => "time",
     };
     let mut variables = vec![("LOG", log.to_string()), ("MODE", mode.to_owned())];
     if !plan.sites.is_empty() {
@@ -345,6 +378,9 @@ pub fn environment(bench: &Bench<'_>, label: &str, plan: &Plan) -> Vec<(String, 
     if plan.threads != 0 {
         variables.push(("THREADS", plan.threads.to_string()));
     }
+    if let Some(number) = plan.measured {
+        variables.push(("PLACE", format!("work:{number}")));
+    }
     if let Some(Delayed { work, moment, waits }) = plan.delayed {
         variables.push(("DELAYED", work.to_string()));
         let (place, reads) = match moment {
@@ -361,7 +397,7 @@ pub fn environment(bench: &Bench<'_>, label: &str, plan: &Plan) -> Vec<(String, 
     }
     let mut variables: Vec<(String, String)> =
         variables.into_iter().map(|(name, value)| (format!("CUDALINT_PROBE_{name}"), value)).collect();
-    if plan.task == Task::Delay {
+    if matches!(plan.task, Task::Delay | Task::Time) {
         // The first launch of a kernel would wait for what is delayed, where it has to load the kernel.
         variables.push(("CUDA_MODULE_LOADING".to_owned(), "EAGER".to_owned()));
     }

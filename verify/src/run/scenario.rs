@@ -24,7 +24,8 @@ impl<'run> Worker<'run> {
             let path = self.folder.path.join(&task.id);
             Error::Folder { path, source }
         })?;
-        let bench = bench.watched_by(&report);
+        let mut bench = bench.watched_by(&report);
+        bench.devices = finding.claim.devices.max(1) as usize;
         // A fault of ours in one experiment is that finding's outcome, not the end of the run.
         let mut outcome = match catch_unwind(AssertUnwindSafe(|| self.outcome(task, finding, &bench))) {
             Ok(outcome) => outcome,

@@ -35,6 +35,66 @@ impl Counted {
     }
 }
 
+/// What a multiprocessor held of one launch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Held {
+    /// The kernel, with its parameters.
+    pub kernel: String,
+    /// Threads of a block.
+    pub threads: u64,
+    /// Blocks of the grid.
+    pub blocks: u64,
+    /// Warps that were there on average while the multiprocessor worked.
+    pub warps: f64,
+    /// Warps that it could hold.
+    pub most: f64,
+}
+
+impl Held {
+    /// Threads that were there on average, and those that there could be.
+    pub fn resident(&self) -> (f64, f64) {
+        let warps_a_block = self.threads.div_ceil(WARP).max(1);
+        (self.warps * self.threads as f64 / warps_a_block as f64, self.most * WARP as f64)
+    }
+}
+
+/// Threads of a warp.
+const WARP: u64 = 32;
+
+/// The profiler's names for what is known of a launch: threads of a block, blocks, warps that were there, those that there could
+/// be by the launch's sizes, and what share of all that a multiprocessor holds these are, in hundredths.
+const OF_LAUNCH: [&str; 5] = [
+    "launch__block_size",
+    "launch__grid_size",
+    "sm__warps_active.avg.per_cycle_active",
+    "sm__maximum_warps_avg_per_active_cycle",
+    "sm__maximum_warps_per_active_cycle_pct",
+];
+
+/// The metrics of a report's launches, as the profiler's raw view writes them: names, units, then a row a launch.
+pub fn launches(text: &str) -> Vec<Held> {
+    let rows: Vec<Vec<String>> = text.lines().map(cells).filter(|cells| cells.len() > 1).collect();
+    let Some(at) = rows.iter().position(|row| row.iter().any(|cell| cell == "Kernel Name")) else {
+        return Vec::new();
+    };
+    let names = rows.get(at).map_or(&[][..], Vec::as_slice);
+    let column = |name: &str| names.iter().position(|cell| cell == name);
+    let (Some(kernel), wanted) = (column("Kernel Name"), OF_LAUNCH.map(column)) else { return Vec::new() };
+    let cell = |row: &[String], at: usize| row.get(at).map(|cell| cell.replace(',', ""));
+    let number = |row: &[String], at: Option<usize>| cell(row, at?)?.trim().parse::<f64>().ok();
+    let of = |row: &Vec<String>| {
+        let [threads, blocks, warps, most, share] = wanted.map(|at| number(row, at));
+        Some(Held {
+            kernel: row.get(kernel)?.clone(),
+            threads: threads? as u64,
+            blocks: blocks? as u64,
+            warps: warps?,
+            most: most? * 100.0 / share.filter(|share| *share > 0.0)?,
+        })
+    };
+    rows.iter().skip(at + 1).filter_map(of).collect()
+}
+
 /// The columns that are read, by their names.
 #[derive(Default)]
 struct Columns {
@@ -116,7 +176,7 @@ fn cells(row: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counted, read};
+    use super::{Counted, launches, read};
 
     const VIEW: &str = r##"==PROF== Disconnected
 "File Path","/x/a.cu"
@@ -149,6 +209,20 @@ mod tests {
         let is = |code: &str| Counted { code: code.to_owned(), ..Counted::default() }.is_double();
         assert!(is("DFMA R2, R2, R4, R6") && is("@P0 F2F.F64.F32 R2, R5") && is("F2F.F32.F64 R2, R4"));
         assert!(!is("FFMA R2, R2, R4, R6") && !is("F2I.TRUNC.NTZ R0, R1") && !is("DEPBAR.LE SB0") && !is(""));
+    }
+
+    #[test]
+    fn what_a_multiprocessor_holds_is_read_by_launch() {
+        let view = r#"==PROF== Disconnected
+"ID","Kernel Name","Block Size","launch__block_size","launch__grid_size","sm__maximum_warps_avg_per_active_cycle","sm__maximum_warps_per_active_cycle_pct","sm__warps_active.avg.per_cycle_active"
+"","","","","","warp","%","warp"
+"0","add(float *)","(8, 1, 1)","8","131,072","32","50","30.5"
+"1","other()","(64, 1, 1)","64","n/a","32","50","30.5"
+"#;
+        let found = launches(view);
+        let told: Vec<_> = found.iter().map(|it| (it.kernel.as_str(), it.threads, it.blocks, it.resident())).collect();
+        assert_eq!(told, [("add(float *)", 8, 131_072, (244.0, 2048.0))]);
+        assert!(launches("\"Kernel Name\",\"x\"\n\"a\"").is_empty() && launches("").is_empty());
     }
 
     #[test]

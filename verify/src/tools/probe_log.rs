@@ -14,6 +14,8 @@ pub struct Trace {
     pub pairs: Vec<Pair>,
     /// What was done while work was delayed.
     pub early: Option<Early>,
+    /// What work took when it was repeated.
+    pub time: Option<Time>,
     /// Where the checked twin stopped the program.
     pub stop: Option<Stop>,
     /// The signal that ended the program.
@@ -72,6 +74,22 @@ pub struct Early {
     /// What was seen of memory.
     #[serde(default)]
     pub seen: SeenMemory,
+}
+
+/// What work took when it was repeated, in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Time {
+    /// How often.
+    pub rounds: u64,
+    /// The shortest of them.
+    pub least: u64,
+    /// That in the middle.
+    pub median: u64,
+    /// That in the middle of those behind a wait for the device, of a copy.
+    #[serde(default)]
+    pub waiting: u64,
+    /// Why nothing was measured; empty where it was.
+    pub problem: String,
 }
 
 /// Memory that was looked at in one run: what the host reads before and after the work, or memory that was freed and belongs to
@@ -317,6 +335,7 @@ enum Line {
     Pair(Pair),
     Touch(Touch),
     Early(Early),
+    Time(Time),
     Stop(Stop),
     Signal(Signal),
     More {
@@ -342,6 +361,7 @@ pub fn read(text: &str) -> Trace {
             Ok(Line::Pair(pair)) => trace.pairs.push(pair),
             Ok(Line::Touch(touch)) => trace.events.push(Event::Touch(touch)),
             Ok(Line::Early(early)) => trace.early = Some(early),
+            Ok(Line::Time(time)) => trace.time = Some(time),
             Ok(Line::Stop(stop)) => trace.stop = Some(stop),
             Ok(Line::Signal(signal)) => trace.signal = Some(signal),
             Ok(Line::More { count, digest }) => trace.more = Some((count, digest)),

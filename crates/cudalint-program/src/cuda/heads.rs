@@ -1,6 +1,7 @@
 //! Macros that are the head of the statement behind their use: `#define IN_RANGE(i, n) if ((i) < (n))`.
 
 use super::fields::{Field, callee_and_list, field};
+use super::parts::Parts;
 use super::source::{Src, children, first_child};
 use super::state::Lowerer;
 use crate::ir::{Block, Expr, Stmt};
@@ -107,6 +108,37 @@ impl<'a> Lowerer<'a> {
             self.emit(s, part, Stmt::Expr(assigned), &mut block);
         }
         self.emit(s, node, Stmt::Unknown { exprs: Vec::new(), blocks: vec![block] }, out);
+        true
+    }
+
+    /// `CHECK *count = 0;` reads like the declaration of a pointer `count`: where the block has declared that already, it is a macro
+    /// that nobody knows, and an assignment.
+    pub(super) fn macro_before_assignment<'t>(
+        &mut self,
+        s: Src<'t>,
+        parts: &Parts<'t>,
+        specifier: Node<'t>,
+        out: &mut Block,
+    ) -> bool {
+        let [declarator] = parts.declarators.as_slice() else { return false };
+        let declarator = *declarator;
+        if cuda_kind(specifier) != CudaKind::TypeIdentifier || cuda_kind(declarator) != CudaKind::InitDeclarator {
+            return false;
+        }
+        let Some(mut pointer) = field(declarator, Field::Declarator) else { return false };
+        let mut nested = 0;
+        while cuda_kind(pointer) == CudaKind::PointerDeclarator && nested < MAX_NESTED {
+            let Some(inner) = field(pointer, Field::Declarator) else { return false };
+            pointer = inner;
+            nested += 1;
+        }
+        if nested == 0 || cuda_kind(pointer) != CudaKind::Identifier || !self.is_declared_here(s.text(pointer)) {
+            return false;
+        }
+        let Some(call) = self.unknown_macro(s, specifier) else { return false };
+        self.emit(s, specifier, Stmt::Expr(call), out);
+        let assigned = self.reparsed(s, declarator);
+        self.emit(s, declarator, Stmt::Expr(assigned), out);
         true
     }
 

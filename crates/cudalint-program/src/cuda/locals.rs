@@ -42,7 +42,7 @@ impl Lowerer<'_> {
         let parts = Parts::of(s, node);
         let storage = self.storage(s, &parts);
         let Some(specifier) = parts.ty else { return self.damaged_statement(s, node, out) };
-        if self.headed_assignment(s, node, specifier, out) {
+        if self.headed_assignment(s, node, specifier, out) || self.macro_before_assignment(s, &parts, specifier, out) {
             return;
         }
         let base = self.specifier(s, specifier);

@@ -7,18 +7,32 @@ use cudalint_syntax::Span;
 
 /// A mark to leave a scope by.
 #[derive(Clone, Copy)]
-pub(crate) struct ScopeMark(usize);
+pub(crate) struct ScopeMark {
+    undo: usize,
+    /// Where the scope around begins.
+    around: usize,
+}
 
 impl Lowerer<'_> {
     /// Begins a scope of the innermost function.
     pub(super) fn open_scope(&mut self) -> ScopeMark {
-        ScopeMark(self.frames.last().map_or(0, |frame| frame.undo.len()))
+        let Some(frame) = self.frames.last_mut() else { return ScopeMark { undo: 0, around: 0 } };
+        let undo = frame.undo.len();
+        ScopeMark { undo, around: std::mem::replace(&mut frame.scope, undo) }
+    }
+
+    /// Whether the innermost scope has declared a name: no other declaration of it may stand there.
+    pub(super) fn is_declared_here(&self, name: &str) -> bool {
+        let Some(frame) = self.frames.last() else { return false };
+        let here = frame.undo.get(frame.scope..).unwrap_or(&[]);
+        here.iter().any(|(declared, _)| declared == name) && matches!(frame.names.get(name), Some(Meaning::Local(_)))
     }
 
     /// Ends it: names mean again what they meant before.
     pub(super) fn close_scope(&mut self, mark: ScopeMark) {
         let Some(frame) = self.frames.last_mut() else { return };
-        while frame.undo.len() > mark.0 {
+        frame.scope = mark.around;
+        while frame.undo.len() > mark.undo {
             if let Some((name, before)) = frame.undo.pop() {
                 match before {
                     Some(meaning) => frame.names.insert(name, meaning),

@@ -345,6 +345,8 @@ pub(crate) struct Frame {
     pub names: FxHashMap<Name, Meaning>,
     /// Shadowed meanings, to restore at the end of a scope.
     pub undo: Vec<(Name, Option<Meaning>)>,
+    /// Where those of the innermost scope begin.
+    pub scope: usize,
 }
 
 impl Frame {
@@ -362,6 +364,7 @@ impl Frame {
             damaged: false,
             names: FxHashMap::default(),
             undo: Vec::new(),
+            scope: 0,
         }
     }
 

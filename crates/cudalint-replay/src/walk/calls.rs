@@ -346,10 +346,14 @@ impl<'p> Walker<'p> {
     pub fn invoke(&mut self, id: ExprId, invocation: Invocation<'_>) -> Out {
         let Invocation { module, id: function_id, mut env, this, closure, exprs, mut args } = invocation;
         let Some(function) = self.project.function_at(module, function_id) else { return Out::unknown() };
+        let mut checks = false;
         if self.only_checks(module, function, function_id, &args) {
             let returns = self.resolve_in(module, function, &TypeEnv::default(), function.returns);
-            let val = if matches!(returns, Ty::Void) { Val::unknown() } else { Val::from(Kind::Status) };
-            return Out::new(val, returns);
+            checks = matches!(returns, Ty::Bool | Ty::Int { .. });
+            if !checks {
+                let val = if matches!(returns, Ty::Void) { Val::unknown() } else { Val::from(Kind::Status) };
+                return Out::new(val, returns);
+            }
         }
         let depth_reached = self.frames.len() >= if self.dry > 0 { host::MAX_FRAMES - 3 } else { host::MAX_FRAMES };
         let again = self.entered(module, function_id);
@@ -369,7 +373,8 @@ impl<'p> Walker<'p> {
             if !passed_over || traits.shared {
                 self.memory.forget_shared();
             }
-            return self.unknown_call(exprs, &args, Some((module, function)));
+            let out = self.unknown_call(exprs, &args, Some((module, function)));
+            return if checks { checked(out) } else { out };
         };
         self.deduce(module, function, &mut env, &args);
         let packed = pack_parameter(self.project.module(module), function).filter(|at| *at < args.len());
@@ -381,7 +386,7 @@ impl<'p> Walker<'p> {
             packed.is_none() && this.is_none() && closure.is_none() && function.member_inits.is_empty() && !traits.gpu;
         let watch = if alone {
             match self.recall(Called { module, id: function_id, function, env: &env, args: &args }) {
-                Recall::Known(out) => return out,
+                Recall::Known(out) => return if checks { checked(out) } else { out },
                 Recall::Record(start) => Some(start),
                 Recall::Nothing => None,
             }
@@ -419,7 +424,7 @@ impl<'p> Walker<'p> {
         if let Some(watch) = watch {
             self.record(module, function_id, watch, &out);
         }
-        out
+        if checks { checked(out) } else { out }
     }
 
     /// Whether a call hands a status, and nothing that could be written, to a function that writes nothing of its own:
@@ -439,4 +444,15 @@ impl<'p> Walker<'p> {
             && matches!(args.first().map(|arg| &arg.val.kind), Some(Kind::Status))
             && !self.scan.traits.of(module, id).shared
     }
+}
+
+/// What a function gives that does nothing but check a status, on the path that goes on: what it gives on success. Where that is 1,
+/// or `true`, the path on which the call has failed has the other.
+fn checked(out: Out) -> Out {
+    let kind = match (&out.val.kind, out.val.known()) {
+        (_, Some(1)) => Kind::Success(true),
+        (_, Some(0)) | (Kind::Unknown, _) => Kind::Status,
+        _ => return out,
+    };
+    Out { val: Val::from(kind), ..out }
 }

@@ -384,6 +384,10 @@ impl<'p> Walker<'p> {
         }
         let right = self.eval(value);
         let (place, ty) = self.place(target, Access::Write);
+        if op.is_none() && matches!(self.kind(value), Some(Expr::Unknown(_))) {
+            // Behind branches of `#if` that nothing decides nobody knows what a variable leads to: that is not lost.
+            self.keep_inside(&place);
+        }
         let out = match op {
             None if right.ty.is_scalar() && matches!(ty.value(), Ty::Vector { .. }) => self.cast(&right, ty.clone()),
             // An operator of the class: what it does with what the object leads to is not followed.

@@ -233,6 +233,14 @@ impl Walker<'_> {
         }
     }
 
+    /// The same for all that an object holds.
+    pub(super) fn keep_inside(&mut self, place: &Place) {
+        let (Place::Cell(object, path) | Place::Weak(object, path)) = place else { return };
+        let mut pointers = Vec::new();
+        self.memory.get(*object).pointers(path, &mut pointers);
+        self.lifetimes.kept.extend(pointers);
+    }
+
     /// What a value leads to may be given back where the walk does not see, though nobody there writes it.
     pub(super) fn keep(&mut self, val: &Val) {
         let mut pointers = Vec::new();

@@ -131,6 +131,7 @@ impl Walker<'_> {
             asked_aside: std::mem::take(&mut self.memory.aside),
             escapes: (self.memory.escaped.watched, std::mem::take(&mut self.memory.escaped.grown)),
             traces: self.recording.traces,
+            waits: self.recording.waits,
             atoms: self.atoms.count().0,
             sized: self.atoms.sized.replace(Vec::new()),
             steps: self.budget.steps,
@@ -177,6 +178,8 @@ impl Walker<'_> {
         self.atoms.skip(walked.atoms);
         if walked.asked != crate::memory::Asked::default() {
             self.anything_happens();
+        } else if walked.waits {
+            self.may_wait();
         }
         self.memory.asked = self.memory.asked.with(walked.asked);
         self.memory.aside = self.memory.aside.with(walked.asked_aside);
@@ -239,6 +242,7 @@ impl Walker<'_> {
                 entered,
                 asked,
                 asked_aside: aside,
+                waits: self.recording.waits != start.waits,
                 steps: start.steps - self.budget.steps,
                 steps_left: start.steps,
                 margins,

@@ -122,6 +122,8 @@ pub(super) struct Recorded {
     pub margins: Margins,
     /// Rounds of loops taken of those that an entry may run one by one.
     pub iterations: u32,
+    /// Whether it may have waited for work that was started before.
+    pub waits: bool,
     /// How much deeper than the call it nested.
     pub depth: u32,
     /// How many symbols were made; the numbers of later ones follow them.
@@ -139,6 +141,8 @@ pub(super) struct Recording {
     pub open: u32,
     /// How often something was done that outlasts a function's walk, or looked at that others make.
     pub traces: u32,
+    /// How often all work that was started may have been waited for.
+    pub waits: u32,
     pub margins: Margins,
     /// String literals met since the outermost recording began.
     pub literals: Vec<Arc<str>>,
@@ -159,6 +163,7 @@ pub(super) struct Start {
     /// Which objects were watched for escaping, and whether one had.
     pub escapes: (u32, bool),
     pub traces: u32,
+    pub waits: u32,
     pub atoms: u32,
     pub sized: Option<Vec<Box<str>>>,
     pub steps: u32,

@@ -123,6 +123,7 @@ impl Walker<'_> {
                         Expr::Launch(_)
                         | Expr::Lambda { .. }
                         | Expr::New { .. }
+                        | Expr::Delete { .. }
                         | Expr::Place { .. }
                         | Expr::Unknown(_),
                     ) => {

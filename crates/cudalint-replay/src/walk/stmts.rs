@@ -85,6 +85,12 @@ impl<'p> Walker<'p> {
         let mark = waiting.mark;
         self.wait(mark, flow);
         self.memory.adopt(waiting.diff, mark);
+        // What was made and started behind the jump is not there on the path that jumped.
+        if let Some(made) = self.frames.last().and_then(|frame| frame.jumped) {
+            self.lifetimes.forget_after(made);
+        }
+        self.timeline.results.clear();
+        self.may_wait();
     }
 
     fn leave(&self, flow: Flow) -> Flow {
@@ -165,6 +171,10 @@ impl<'p> Walker<'p> {
                     // A loop in disguise: what stands before may run again with other values.
                     self.budget.stopped.get_or_insert("backward goto");
                     return Flow::Stop;
+                }
+                let made = self.lifetimes.count();
+                if let Some(frame) = self.common.frames.last_mut().filter(|_| self.common.failed == 0) {
+                    frame.jumped.get_or_insert(made);
                 }
                 self.leave(Flow::Goto(label.clone()))
             }

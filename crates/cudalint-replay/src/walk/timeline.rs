@@ -18,7 +18,7 @@ use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, ErrorRole, Handle, Space, Work as Waited};
-use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, ModuleId};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, ModuleId, Type};
 use cudalint_program::types::Ty;
 use cudalint_program::visit::walk_expr;
 use std::rc::Rc;
@@ -31,6 +31,7 @@ const MAX_PARAMETERS: u32 = 64;
 impl Walker<'_> {
     /// All that was started may be done.
     pub(super) fn may_wait(&mut self) {
+        self.recording.waits += 1;
         self.timeline.work.clear();
         if let Some(clock) = &mut self.timeline.clock {
             clock.launched = None;
@@ -175,7 +176,8 @@ impl Walker<'_> {
             self.timeline.put = Some(self.puts(queue));
         }
         self.links(call, args);
-        if self.timeline.work.is_empty() && self.timeline.clock.is_none() {
+        // A walk that is recorded may be used again where there is something to wait for.
+        if self.timeline.work.is_empty() && self.timeline.clock.is_none() && self.recording.open == 0 {
             return;
         }
         let mut waits = false;
@@ -209,6 +211,7 @@ impl Walker<'_> {
     fn links(&mut self, call: Called<'_>, args: &[ExprId]) {
         for effect in call.api.effects {
             let (Effect::Records { event, stream } | Effect::Orders { stream, event }) = *effect else { continue };
+            self.leave_trace();
             let queue = stream.of(args).map_or(Queue::Default, |stream| self.queue(stream));
             let event = event.of(args).map(|event| self.without_casts(event)).filter(|event| self.is_calm(*event));
             let event = event.and_then(|event| match self.eval(event).val.kind {
@@ -234,6 +237,7 @@ impl Walker<'_> {
 
     /// The host waits for a stream, and for what comes before its work.
     fn waits_for(&mut self, queue: Queue) {
+        self.leave_trace();
         let left = self.not_behind(queue, |work, _| {
             matches!((queue, work.queue), (Queue::Made(_), Queue::Made(_) | Queue::Default))
         });
@@ -242,6 +246,7 @@ impl Walker<'_> {
 
     /// A call that copies or sets waits for the default stream, and perhaps for all that waits for that.
     fn waits_in_default(&mut self) {
+        self.leave_trace();
         let left = self.not_behind(Queue::Default, |_, class| class == Class::Free);
         self.retain_work(&left);
     }
@@ -362,7 +367,7 @@ impl Walker<'_> {
         else {
             return;
         };
-        if !self.is_reporting() || self.memory.get(obj).freed != Freed::No {
+        if !self.is_reporting() || self.memory.get(obj).freed != Freed::No || self.is_volatile(pointer) {
             return;
         }
         let argument = PointerArgument { pointer: self.pointer(&out.val), ..self.argument(pointer, out) };
@@ -374,6 +379,16 @@ impl Walker<'_> {
         let span = self.span(whole);
         let fact = EarlyFact { argument, early, what: work.what, started: work.site, writes: work.writes };
         self.emit(EventKind::Early(Box::new(fact)), span, &[]);
+    }
+
+    /// Whether a pointer is declared to lead to `volatile` memory: by such a flag host and kernel tell each other something while
+    /// the kernel runs.
+    fn is_volatile(&self, pointer: ExprId) -> bool {
+        let Some(Expr::Local(local)) = self.kind(self.without_casts(pointer)) else { return false };
+        let types = &self.module().types;
+        let declared = self.function().and_then(|function| function.locals.get(*local)).map(|local| local.ty);
+        let Some(Type::Pointer(to)) = declared.and_then(|ty| types.get(ty)) else { return false };
+        matches!(types.get(*to), Some(Type::Qualified { is_volatile: true, .. }))
     }
 
     /// Whether an access surely meets a piece of work: the work takes the whole object, or begins where the access does.

@@ -41,6 +41,8 @@ pub(crate) struct Local {
     pub arguments: Vec<Option<ExprId>>,
     /// Labels passed.
     pub labels: Vec<Name>,
+    /// How much CUDA had made where the first path jumped ahead.
+    pub jumped: Option<usize>,
     /// Variables whose destructors will run at the end of their blocks, in the order of their declarations.
     pub guards: Vec<LocalId>,
     /// How many of them are outside of the loop or `switch` that a `break` leaves.

@@ -5,13 +5,15 @@ A launch is written down with its grid, block and arguments. Then it is repeated
 - where the question is whether its grid covers all elements, with more blocks: elements that the launch leaves as they were
   and that more blocks write are told ("cover");
 - else, of a raw kernel, with each argument converted that is of another type than its parameter, or whose elements do not
-  lie in a row: what both leave in memory is compared ("argument").
+  lie in a row: what both leave in memory is compared ("argument");
+- of a Numba kernel with arrays of the host, once with these on the device: what both take is measured ("transfer").
 
 The last launch is always the script's own.
 """
 import functools
 
 import cudalint_signature
+import cudalint_transfers
 from cudalint_accesses import extents
 from cudalint_memory import CupyMemory, NumbaMemory, PycudaMemory, difference_of, is_handler, same
 
@@ -22,6 +24,8 @@ class Launches:
     def __init__(self, looker, argument, cover):
         # Which argument of a launch matters, from 0; none for all of them. Threads and elements, where these matter.
         self.looker, self.argument, self.cover = looker, argument, cover
+        # Lines whose launch has been measured.
+        self.measured = set()
         # Kernels of PyCUDA by their identity: (function, source, name).
         self.functions = {}
 
@@ -45,6 +49,14 @@ class Launches:
         if line is not None and self.cover:
             memory = lambda: NumbaMemory(launch, configuration, arguments)
             self.compare_cover(line, kernel.__name__, configuration.griddim, configuration.blockdim, memory)
+        elif line is not None and line not in self.measured:
+            self.measured.add(line)
+            self.looker.guarded("transfer", line, lambda: self.measure(line, launch, configuration, arguments))
+
+    def measure(self, line, launch, configuration, arguments):
+        fact = cudalint_transfers.measured(launch, configuration, arguments)
+        if fact:
+            self.looker.note(kind="transfer", line=line, **fact)
 
     def watch_cupy(self):
         import cupy

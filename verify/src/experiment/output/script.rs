@@ -106,7 +106,9 @@ fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged
     {
         return judged;
     }
-    let (path, facts) = driver::entries::<Fact>(bench, "compare.log");
+    let (path, mut facts) = driver::entries::<Fact>(bench, "compare.log");
+    // What a launch takes is another question.
+    facts.retain(|fact| fact.kind != "transfer");
     let log = Some(bench.relative(&path));
     if let Some((verdict, line, text)) = of_memory(finding, difference, &facts) {
         let reason = format!("{}:{line}: {text}", finding.path);

@@ -4,6 +4,8 @@
 use crate::spelled::REMOVED;
 use crate::subject::{Stretch, Subject, calls};
 use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_findings::Shows;
+use cudalint_findings::claim::Cost;
 use cudalint_findings::model::{FindingEntry, Method};
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::Library;
@@ -220,7 +222,11 @@ pub(super) fn head(
         | Method::FaultInjection
         | Method::Delay
         | Method::Compile
+        | Method::Time
         | Method::None => "",
+        Method::Counters if matches!(finding.claim.shows, Shows::Cost { of: Cost::Threads }) => {
+            "ncu --section Occupancy "
+        }
         Method::Counters => "ncu --section SourceCounters ",
     });
     let _ = writeln!(text, "// Run:   {tool}./harness\n//");
