@@ -267,6 +267,7 @@ pub static RECEIPTS: &[(&str, &str)] = &[
     ("grid-under-coverage", include_str!("../correctness/grid-under-coverage.receipt.toml")),
     ("guard-does-not-cover-access", include_str!("../correctness/guard-does-not-cover-access.receipt.toml")),
     ("host-touches-async-buffer", include_str!("../preview/host-touches-async-buffer.receipt.toml")),
+    ("implicit-host-transfer", include_str!("../performance/implicit-host-transfer.receipt.toml")),
     ("implicit-warp-sync", include_str!("../suspicious/implicit-warp-sync.receipt.toml")),
     ("index-overflow", include_str!("../correctness/index-overflow.receipt.toml")),
     ("kernel-argument-type-mismatch", include_str!("../correctness/kernel-argument-type-mismatch.receipt.toml")),
@@ -276,6 +277,7 @@ pub static RECEIPTS: &[(&str, &str)] = &[
     ("launch-bounds-violated", include_str!("../correctness/launch-bounds-violated.receipt.toml")),
     ("launch-exceeds-device-limit", include_str!("../correctness/launch-exceeds-device-limit.receipt.toml")),
     ("local-index-out-of-range", include_str!("../correctness/local-index-out-of-range.receipt.toml")),
+    ("low-occupancy-launch", include_str!("../performance/low-occupancy-launch.receipt.toml")),
     ("malformed-launch-call", include_str!("../correctness/malformed-launch-call.receipt.toml")),
     ("managed-memory-without-sync", include_str!("../preview/managed-memory-without-sync.receipt.toml")),
     ("memset-value-truncated", include_str!("../correctness/memset-value-truncated.receipt.toml")),
@@ -289,6 +291,7 @@ pub static RECEIPTS: &[(&str, &str)] = &[
     ("nonexistent-gpu-api", include_str!("../correctness/nonexistent-gpu-api.receipt.toml")),
     ("nvrtc-log-ignored", include_str!("../preview/nvrtc-log-ignored.receipt.toml")),
     ("partial-initialization", include_str!("../correctness/partial-initialization.receipt.toml")),
+    ("redundant-sync-or-transfer", include_str!("../performance/redundant-sync-or-transfer.receipt.toml")),
     ("removed-api", include_str!("../portability/removed-api.receipt.toml")),
     ("restrict-arguments-alias", include_str!("../preview/restrict-arguments-alias.receipt.toml")),
     ("result-never-read-back", include_str!("../preview/result-never-read-back.receipt.toml")),
@@ -315,9 +318,10 @@ pub static RECEIPTS: &[(&str, &str)] = &[
     ("warp-mask-mismatch", include_str!("../correctness/warp-mask-mismatch.receipt.toml")),
     ("wrong-address-space", include_str!("../correctness/wrong-address-space.receipt.toml")),
     ("wrong-copy-direction", include_str!("../correctness/wrong-copy-direction.receipt.toml")),
+    ("wrong-device-stream", include_str!("../preview/wrong-device-stream.receipt.toml")),
     ("wrong-index-formula", include_str!("../correctness/wrong-index-formula.receipt.toml")),
 ];
 
 /// Rules whose examples no GPU run has confirmed yet, sorted by name: they run only when they are asked for.
 #[rustfmt::skip]
-pub static UNPROVEN: &[&str] = &["implicit-host-transfer", "low-occupancy-launch", "redundant-sync-or-transfer", "wrong-device-stream"];
+pub static UNPROVEN: &[&str] = &[];
