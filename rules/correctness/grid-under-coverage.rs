@@ -4,7 +4,7 @@ use crate::parts::{assumptions, event_finding, launch_witness, places};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Difference;
 use cudalint_findings::{Finding, Label, Shows};
-use cudalint_replay::facts::{Amount, CoverageClaim, Event, EventKind, LaunchFact};
+use cudalint_replay::facts::{Amount, CoverageClaim, Event, EventKind, LaunchFact, Pointer, Site};
 use cudalint_replay::given::{Given, HeldContents};
 use cudalint_replay::quantity::{Comparison, Quantity};
 
@@ -15,12 +15,31 @@ pub static RULE: Rule = rule!("grid-under-coverage", Correctness, Output)
     .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for event in &context.facts.events {
-        let EventKind::Launch(launch) = &event.kind else { continue };
+    // A launch that a loop gives one part of an array after the other need not cover the whole.
+    let launches = || context.facts.events.iter().filter_map(|event| Some((event, launch_of(event)?)));
+    let of_parts: Vec<Site> =
+        launches().filter(|(_, launch)| is_of_part(launch)).map(|(event, _)| event.site).collect();
+    for (event, launch) in launches().filter(|(event, _)| !of_parts.contains(&event.site)) {
         let Some(summary) = &launch.kernel_summary else { continue };
         let found = summary.covers.iter().find_map(|claim| under_coverage(context, event, launch, claim));
         sink.report_some(found);
     }
+}
+
+fn launch_of(event: &Event) -> Option<&LaunchFact> {
+    match &event.kind {
+        EventKind::Launch(launch) => Some(launch),
+        _ => None,
+    }
+}
+
+/// Whether a launch is given memory from somewhere behind its beginning.
+fn is_of_part(launch: &LaunchFact) -> bool {
+    let starts = |pointer: &Pointer| match pointer {
+        Pointer::Into { offset, .. } => offset.quantity == Quantity::Known(0),
+        _ => true,
+    };
+    launch.args.iter().filter_map(|arg| arg.pointer.as_ref()).any(|pointer| !starts(pointer))
 }
 
 /// The number that a claim's bound has at a launch.

@@ -296,3 +296,55 @@ fn sizes_that_are_divided_out_are_no_factors() {
         assert_eq!(found(twice), 1, "{twice}");
     }
 }
+
+/// A launch that a loop gives one part of the arrays after the other covers the whole with the others together.
+#[test]
+fn launches_on_parts_of_an_array_need_not_cover_it() {
+    let found = |first: &str| {
+        let text = format!(
+            "__global__ void twice(float *p, int n) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) p[i] *= 2;
+}}
+int main() {{
+    float *p;
+    cudaMalloc(&p, 1024 * sizeof(float));
+    cudaMemset(p, 0, 1024 * sizeof(float));
+    for (int i = 0; i < 4; i++) twice<<<2, 128>>>({first}, 1024);
+}}
+"
+        );
+        of("grid-under-coverage", &text).len()
+    };
+    assert_eq!(found("p"), 1);
+    assert_eq!(found("p + i * 256"), 0);
+}
+
+/// CuPy hands a short integer over with zeros behind it: a longer parameter reads the number, unless that is negative.
+#[test]
+fn short_integers_for_longer_ones() {
+    let told = |parameter: &str, given: &str| {
+        let text = format!(
+            "import cupy as cp
+import numpy as np
+
+k = cp.RawKernel(r'''
+extern \"C\" __global__ void k(float *p, {parameter} n) {{ p[0] = n; }}
+''', 'k')
+k((1,), (1,), (cp.zeros(4, dtype=cp.float32), {given}))
+"
+        );
+        let engine = Engine::new(cudalint_rules::RULES);
+        let settings = Some("[lint]\nmin-confidence = \"possible\"\n");
+        let all = match engine.lint_texts(&[("example.py".to_owned(), &text)], settings) {
+            Ok(all) => all,
+            Err(error) => panic!("{error}"),
+        };
+        let all = all.into_iter().filter(|finding| finding.rule.name == "kernel-argument-type-mismatch");
+        all.map(|finding| finding.confidence).collect::<Vec<_>>()
+    };
+    assert_eq!(told("long long", "np.int64(3)"), []);
+    assert_eq!(told("long long", "np.intc(3)"), [Confidence::Possible]);
+    assert_eq!(told("float", "np.float64(3)"), [Confidence::Definite]);
+    assert_eq!(told("double", "np.int32(3)"), [Confidence::Definite]);
+}

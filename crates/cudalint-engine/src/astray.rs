@@ -1,9 +1,9 @@
-//! Sources that no compiler takes where they lie: a header that they include stands in another folder, and nothing in the project
-//! builds them or says where it is.
+//! Sources in a folder such as `old` that no compiler takes where they lie: a header that they include stands in another folder, and nothing
+//! in the project builds them or says where it is. (Elsewhere somebody who builds by hand may name the folder of the headers.)
 
 use crate::others::Others;
 use crate::roles::Role;
-use crate::unlisted::COMPILED;
+use crate::unlisted::{COMPILED, kept_folder};
 use cudalint_program::Project;
 use cudalint_program::ir::ModuleId;
 use rustc_hash::FxHashMap;
@@ -23,6 +23,7 @@ pub(crate) fn is_told(others: &Others<'_>, includes: &[PathBuf]) -> bool {
 pub(crate) fn astray(project: &Project, id: ModuleId, reals: &FxHashMap<&str, &Path>) -> Option<String> {
     let path = &**project.path(id);
     let module = project.module(id);
+    kept_folder(path)?;
     let is_part = !project.includes().includers(id.index() as u32).is_empty();
     if is_part || module.inside.is_some() || !COMPILED.iter().any(|ending| path.ends_with(ending)) {
         return None;

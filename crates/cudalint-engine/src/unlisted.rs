@@ -205,9 +205,8 @@ fn file_names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The folder of a file that its project keeps for reference, by the folder's name, where no build file and no script names the file or
-/// takes all of its kind.
-pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str> {
+/// The folder of a file whose name says that it is kept for reference.
+pub(crate) fn kept_folder(path: &str) -> Option<&str> {
     const NAMES: [&str; 12] = [
         "archive",
         "archived",
@@ -222,8 +221,15 @@ pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str>
         "outdated",
         "unused",
     ];
-    let (folders, name) = path.rsplit_once('/')?;
-    let folder = folders.split('/').find(|folder| NAMES.contains(&folder.to_ascii_lowercase().trim_matches('_')))?;
+    let (folders, _) = path.rsplit_once('/')?;
+    folders.split('/').find(|folder| NAMES.contains(&folder.to_ascii_lowercase().trim_matches('_')))
+}
+
+/// The folder of a file that its project keeps for reference, by the folder's name, where no build file and no script names the file or
+/// takes all of its kind.
+pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str> {
+    let folder = kept_folder(path)?;
+    let (_, name) = path.rsplit_once('/')?;
     let (stem, kind) = name.rsplit_once('.')?;
     // What is kept for reference is kept with its build.
     let is_kept = |text: &Other| text.path.iter().any(|part| part.eq_ignore_ascii_case(folder));

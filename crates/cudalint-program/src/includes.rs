@@ -230,6 +230,10 @@ fn resolve(
             return Some(*found);
         }
     }
+    // Of a header of the toolkit some projects have a stand-in, for builds without one.
+    if NAMES.contains(&target) {
+        return None;
+    }
     let suffix = clean.trim_start_matches("../").trim_start_matches('/');
     let mut best: Option<(usize, u32)> = None;
     let mut tied = false;
@@ -419,6 +423,17 @@ mod tests {
             })
             .collect();
         IncludingFile { path: path.to_owned(), includes, alone: false }
+    }
+
+    #[test]
+    fn headers_of_the_toolkit_are_no_stand_ins_of_the_project() {
+        let files = [
+            file("src/a.cu", &["<cuda_runtime.h>", "<helpers.h>"]),
+            file("without/cuda_runtime.h", &[]),
+            file("without/helpers.h", &[]),
+        ];
+        assert_eq!(IncludeGraph::build(&files, &[]).direct(0), [2]);
+        assert_eq!(IncludeGraph::build(&files, &["without".to_owned()]).direct(0), [1, 2]);
     }
 
     #[test]

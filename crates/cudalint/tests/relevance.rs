@@ -515,25 +515,29 @@ fn callers_without_gpu_code_that_look_at_the_last_error() {
     assert_eq!(told("first(); draw(c);"), 1);
 }
 
-/// Where nothing builds a project or says where its headers are, a source whose headers lie elsewhere is one that nobody compiles as it is.
+/// Where nothing builds a project or says where its headers are, a source in a folder called `old` whose headers lie elsewhere is one that
+/// nobody compiles as it is.
 #[test]
 fn sources_apart_from_their_headers() {
     let code = "#include \"lib.h\"\nint main() {\n    cudaSetDevice(2);\n    void *p;\n    cudaMalloc(&p, N);\n}\n";
-    let header = "#pragma once\n#include <cuda_runtime.h>\n#define N 4\n__device__ inline int one() { return 1; }\n";
-    let told = |files: &[(&str, &str)]| {
-        let root = [("README.md", "A program.\n"), (".git/HEAD", "ref: refs/heads/main\n")];
-        told(&Sandbox::new(&[&root, files].concat()))
-    };
-    assert_eq!(told(&[("src/a.cu", code), ("src/lib.h", header)]), ["main"]);
-    assert_eq!(told(&[("old/src/a.cu", code), ("src/lib.h", header)]), ["main?"]);
     let up = code.replace("lib.h", "../src/./lib.h");
-    assert_eq!(told(&[("new/a.cu", &up), ("src/lib.h", header)]), ["main"]);
-    assert_eq!(told(&[("new/a.cu", code), ("src/lib.h", header), ("make.txt", "nvcc -Isrc new/a.cu\n")]), ["main"]);
-    assert_eq!(
-        told(&[("new/a.cu", code), ("src/lib.h", header), ("Makefile", "a: new/a.cu\n\tnvcc new/a.cu\n")]),
-        ["main"]
-    );
-    assert_eq!(told(&[("new/a.cu", code)]), ["main"]);
+    let header = "#pragma once\n#include <cuda_runtime.h>\n#define N 4\n__device__ inline int one() { return 1; }\n";
+    let told = |path: &str, code: &str, beside: (&str, &str)| {
+        let root = [("README.md", "A program.\n"), (".git/HEAD", "ref: refs/heads/main\n"), ("src/lib.h", header)];
+        told(&Sandbox::new(&[&root[..], &[(path, code), beside]].concat()))
+    };
+    let notes = ("notes.txt", "nothing\n");
+    assert_eq!(told("old/a.cu", code, notes), ["main?"]);
+    for (path, code, beside) in [
+        ("src/a.cu", code, notes),
+        ("new/a.cu", code, notes),
+        ("old/a.cu", &up, notes),
+        ("old/a.cu", code, ("old/lib.h", header)),
+        ("old/a.cu", code, ("notes.txt", "nvcc -Isrc old/a.cu\n")),
+        ("old/a.cu", code, ("Makefile", "a: old/a.cu\n\tnvcc old/a.cu\n")),
+    ] {
+        assert_eq!(told(path, code, beside), ["main"], "{path} {beside:?}");
+    }
 }
 
 #[test]
