@@ -123,13 +123,13 @@ fn tidy(events: &mut Vec<Event>) {
                 continue;
             }
             let mut own = None;
-            let mut same = |(at, print): &mut (usize, Option<String>)| {
+            let same = |(at, print): &mut (usize, Option<String>)| {
                 let other = &kept[*at].kind;
                 !apart(other, &event.kind)
                     && print.get_or_insert_with(|| fingerprint(other))
                         == own.get_or_insert_with(|| fingerprint(&event.kind))
             };
-            if let Some(known) = outcomes.iter_mut().position(|outcome| same(outcome)) {
+            if let Some(known) = outcomes.iter_mut().position(same) {
                 surer(&mut kept[outcomes[known].0], event);
                 continue;
             }
