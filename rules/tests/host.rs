@@ -320,7 +320,7 @@ int main() {{
     assert_eq!(found("p + i * 256"), 0);
 }
 
-/// CuPy hands a short integer over with zeros behind it: a longer parameter reads the number, unless that is negative.
+/// `CuPy` hands a short integer over with zeros behind it: a longer parameter reads the number, unless that is negative.
 #[test]
 fn short_integers_for_longer_ones() {
     let told = |parameter: &str, given: &str| {
