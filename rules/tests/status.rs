@@ -136,7 +136,7 @@ fn tests_look_at_what_their_fixture_drops() {
              TEST_F(Own, a) {{ {first} }}\nTEST_F(Own, b) {{ {second} }}\n"
         )
     };
-    const LOOK: &str = "if (cudaGetLastError() != cudaSuccess) exit(1);";
-    assert!(told(&[("a.cu", &text(LOOK, LOOK))]).is_empty());
-    assert_eq!(told(&[("a.cu", &text(LOOK, ""))]), ["unchecked-api-call"]);
+    let look = "if (cudaGetLastError() != cudaSuccess) exit(1);";
+    assert!(told(&[("a.cu", &text(look, look))]).is_empty());
+    assert_eq!(told(&[("a.cu", &text(look, ""))]), ["unchecked-api-call"]);
 }
