@@ -18,7 +18,7 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     let PythonFaultKind::ArgumentType { kernel, argument, problem, others } = &fault.kind else { return None };
     let WrongArgument { text, given, wanted, parameter, .. } = argument;
     let what = match problem {
-        TypeProblem::Misread => format!("`{kernel}` reads its bytes as `{wanted} {parameter}`"),
+        TypeProblem::Misread | TypeProblem::Short => format!("`{kernel}` reads its bytes as `{wanted} {parameter}`"),
         TypeProblem::Refused => format!("PyCUDA does not know how `{kernel}` wants it and raises an exception"),
     };
     let also = match others.as_slice() {
@@ -30,12 +30,14 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     };
     let message = format!("`{text}` is a {given}, and {what}{also}");
     let claim = match problem {
-        TypeProblem::Misread => Shows::Memory { difference: Difference::Argument { parameter: parameter.clone() } },
+        TypeProblem::Misread | TypeProblem::Short => {
+            Shows::Memory { difference: Difference::Argument { parameter: parameter.clone() } }
+        }
         TypeProblem::Refused => Shows::exception(&["TypeError"], &["invalid type on parameter"]),
     };
     let mut finding = fault_finding(&RULE, context, fault, None, claim, message)?;
     finding.label = match problem {
-        TypeProblem::Misread => "arrives as another number".to_owned(),
+        TypeProblem::Misread | TypeProblem::Short => "arrives as another number".to_owned(),
         TypeProblem::Refused => {
             finding.method = Some(Method::Exception);
             "TypeError: invalid type on parameter".to_owned()
@@ -49,21 +51,11 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     finding.claim.kernel = Some(kernel.clone());
     finding.claim.sites = places(&finding.related);
     finding.help = numpy_scalar(wanted).map(|scalar| format!("wrap it: `np.{scalar}({text})`"));
-    // CuPy hands over a number with zeros behind it (seen on a GPU: 200 of 200 were right for each kind of integer that is not
-    // negative, and none of those below 0).
-    if std::iter::once(argument).chain(others).all(is_short_integer) && matches!(problem, TypeProblem::Misread) {
+    if *problem == TypeProblem::Short {
         only_possible(&mut finding);
-        let witness = finding.witness.get_or_insert_default();
-        witness.assumptions.push(format!("`{text}` is negative"));
+        finding.witness.get_or_insert_default().assumptions.push(format!("`{text}` is negative"));
     }
     Some(finding)
-}
-
-/// Whether an integer is read as a longer one.
-fn is_short_integer(argument: &WrongArgument) -> bool {
-    let short =
-        ["bool", "int8", "int16", "int32", "uint8", "uint16", "uint32"].iter().any(|name| argument.given == *name);
-    short && ["int64", "uint64"].iter().any(|name| numpy_scalar(&argument.wanted) == Some(name))
 }
 
 /// `a`, `b` and `c`.

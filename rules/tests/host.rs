@@ -347,4 +347,18 @@ k((1,), (1,), (cp.zeros(4, dtype=cp.float32), {given}))
     assert_eq!(told("long long", "np.intc(3)"), [Confidence::Possible]);
     assert_eq!(told("float", "np.float64(3)"), [Confidence::Definite]);
     assert_eq!(told("double", "np.int32(3)"), [Confidence::Definite]);
+    let text = "import numpy as np
+import pycuda.autoinit
+import pycuda.driver as drv
+from pycuda.compiler import SourceModule
+
+k = SourceModule('''
+__global__ void k(float *p, long long n) { p[0] = n; }
+''').get_function('k')
+k(drv.Out(np.zeros(4, dtype=np.float32)), np.int32(3), block=(1, 1, 1))
+";
+    let engine = Engine::new(cudalint_rules::RULES);
+    let found = engine.lint_texts(&[("example.py".to_owned(), text)], None).unwrap_or_default();
+    let found = found.iter().filter(|finding| finding.rule.name == "kernel-argument-type-mismatch");
+    assert_eq!(found.map(|finding| finding.confidence).collect::<Vec<_>>(), [Confidence::Definite]);
 }

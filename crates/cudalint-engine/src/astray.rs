@@ -1,18 +1,19 @@
 //! Sources in a folder such as `old` that no compiler takes where they lie: a header that they include stands in another folder, and nothing
 //! in the project builds them or says where it is. (Elsewhere somebody who builds by hand may name the folder of the headers.)
 
-use crate::others::Others;
+use crate::others::{Other, Others};
+use crate::paths::without_dots;
 use crate::roles::Role;
 use crate::unlisted::{COMPILED, kept_folder};
 use cudalint_program::Project;
 use cudalint_program::ir::ModuleId;
 use rustc_hash::FxHashMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Whether something tells compilers where headers are: a build, or an option that a script or a document spells.
 pub(crate) fn is_told(others: &Others<'_>, includes: &[PathBuf]) -> bool {
     const OPTIONS: [&str; 3] = ["-I", "/I", "isystem"];
-    let tells = |texts: &[crate::others::Other]| {
+    let tells = |texts: &[Other]| {
         texts.iter().any(|text| text.role == Role::Build || OPTIONS.iter().any(|option| text.text.contains(option)))
     };
     !includes.is_empty() || others.texts().is_none_or(tells)
@@ -31,24 +32,11 @@ pub(crate) fn astray(project: &Project, id: ModuleId, reals: &FxHashMap<&str, &P
     let folder = reals.get(path)?.parent()?;
     let lost =
         module.includes.iter().filter(|include| !include.system).map(|include| &*include.target).find(|target| {
-            let beside = tidy(&folder.join(target));
+            let beside = without_dots(&folder.join(target));
             let ends = |real: &&&Path| real.ends_with(target.trim_start_matches(['.', '/']));
             let mut all = reals.values().filter(ends).peekable();
             all.peek().is_some() && all.all(|real| **real != *beside)
         })?;
     let name = path.rsplit('/').next().unwrap_or(path);
     Some(format!("a compiler that takes `{name}` finds `{lost}`, which is not in its folder"))
-}
-
-/// A path without `.` and `..`.
-fn tidy(path: &Path) -> PathBuf {
-    let mut tidied = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(tidied.pop()),
-            part => tidied.push(part),
-        }
-    }
-    tidied
 }

@@ -28,6 +28,21 @@ pub fn tidy(path: &Path) -> PathBuf {
     if tidy.as_os_str().is_empty() { PathBuf::from(".") } else { tidy }
 }
 
+/// A path without `.` and `..`, as it is written.
+pub fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if plain.file_name().is_some() => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
 /// A path as output shows it: `/` on every system.
 pub fn display(path: &Path) -> String {
     let text = names::text(&tidy(path));

@@ -1,11 +1,12 @@
 //! Where texts come from: the disk, with single files overlaid by what an editor or a pipe holds.
 
+use crate::paths::without_dots;
 use cudalint_files::read_file;
 use cudalint_findings::{CellStart, Sources};
 use cudalint_syntax::{FileKind, FileText};
 use rustc_hash::FxHashMap;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// Adds the text of a file to those that findings point into. Positions in a notebook are those in its cells.
@@ -134,19 +135,4 @@ impl Provider for Memory {
         let real = without_dots(path);
         self.files.contains_key(&real).then_some(real)
     }
-}
-
-/// A path without `.` and `..`, as it is written.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if plain.file_name().is_some() => {
-                plain.pop();
-            }
-            part => plain.push(part),
-        }
-    }
-    plain
 }

@@ -256,15 +256,11 @@ pub fn run_finding(
 /// Whether the extents of several arrays of Python were chosen, each for itself: those that a kernel is given together mostly belong
 /// together, and an array's number of elements follows from its shape.
 fn chooses_arrays_apart(run: &KernelRun) -> bool {
-    let assumed = |name: &str| {
-        let told = format!("`{name}` is");
-        run.assumptions.iter().flat_map(|list| list.iter()).any(|text| text.contains(&told))
-    };
-    let extent = |name: &'_ str| {
-        let of_all = name.strip_suffix(".size").map(|array| (array.to_owned(), true));
-        of_all.or_else(|| name.split_once(".shape[").map(|(array, _)| (array.to_owned(), false)))
-    };
-    let mut chosen = run.bindings.iter().filter(|(name, _)| assumed(name)).filter_map(|(name, _)| extent(name));
+    fn extent(name: &str) -> Option<(&str, bool)> {
+        let of_all = name.strip_suffix(".size").map(|array| (array, true));
+        of_all.or_else(|| name.split_once(".shape[").map(|(array, _)| (array, false)))
+    }
+    let mut chosen = run.chosen_inputs.iter().filter_map(|name| extent(name));
     let first = chosen.next();
     first.is_some_and(|first| chosen.any(|other| other != first))
 }

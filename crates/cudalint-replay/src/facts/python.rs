@@ -52,6 +52,8 @@ pub struct PythonFault {
 pub enum TypeProblem {
     /// Its bytes are read as those of another type.
     Misread,
+    /// It is an integer that is read as a longer one, with zeros behind it: what arrives is the number, unless that is negative.
+    Short,
     /// The call raises an exception.
     Refused,
 }

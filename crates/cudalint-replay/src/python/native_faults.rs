@@ -136,7 +136,8 @@ impl Walker<'_> {
 
 /// How a kernel misreads a number, if it does. `CuPy` hands over the bytes of a Python `float` as a `double` and of an `int` as a
 /// `long long` (`CuPy`'s documentation of `RawKernel`, "no type conversion"); `PyCUDA` refuses both (`driver.py`, `invalid type on
-/// parameter`).
+/// parameter`). Zeros stand behind a shorter integer of `CuPy` (14.2, asked on an H200: of 200 launches of each kind of integer all were
+/// right that were not negative, and none that were).
 pub(super) fn misread(value: &Val, ty: &Ty, maker: Maker) -> Option<TypeProblem> {
     let plain = matches!(value.kind, Kind::Int(_) | Kind::Float(_) | Kind::Ratio(..));
     if maker == Maker::PyCuda && plain {
@@ -151,8 +152,10 @@ pub(super) fn misread(value: &Val, ty: &Ty, maker: Maker) -> Option<TypeProblem>
     };
     match ty {
         Ty::Float { bytes: wanted } if !float || *wanted != bytes => Some(TypeProblem::Misread),
+        Ty::Int { .. } if float => Some(TypeProblem::Misread),
         // The lower bytes of a longer integer are the number itself.
-        Ty::Int { bytes: wanted, .. } if float || *wanted > bytes => Some(TypeProblem::Misread),
+        Ty::Int { bytes: wanted, .. } if *wanted > bytes && maker == Maker::Cupy => Some(TypeProblem::Short),
+        Ty::Int { bytes: wanted, .. } if *wanted > bytes => Some(TypeProblem::Misread),
         _ => None,
     }
 }

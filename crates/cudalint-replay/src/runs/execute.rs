@@ -471,6 +471,7 @@ fn make_run(
         free,
         chosen,
         decided: fixed(seen.event).len(),
+        chosen_inputs: assignment.iter().flat_map(|all| &all.values).map(|(name, _)| name.clone()).collect(),
         perhaps_not_reached: seen.event.perhaps_not_reached,
         buffers,
         assumptions,

@@ -94,6 +94,8 @@ pub struct KernelRun {
     /// How many inputs the conditions on the way to the launch give a value: `case 8:` of one and `case 16:` of another. Whether
     /// a caller ever gives two of them together is not known.
     pub decided: usize,
+    /// Inputs with a value that was chosen, by their names: `n`, `a.shape[0]`.
+    pub chosen_inputs: Vec<String>,
     /// Whether each launch with these numbers stands in a called function under a condition that nothing decides: what callers gave
     /// may be what decides it.
     pub perhaps_not_reached: bool,

@@ -207,6 +207,7 @@ impl Module<'_> {
             free: Vec::new(),
             chosen: Vec::new(),
             decided: 0,
+            chosen_inputs: Vec::new(),
             perhaps_not_reached: false,
             buffers,
             assumptions: assume(text),

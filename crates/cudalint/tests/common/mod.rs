@@ -95,3 +95,35 @@ pub fn told(sandbox: &Sandbox) -> Vec<String> {
     all.sort();
     all
 }
+
+/// A function that drops a status.
+pub fn dropping(name: &str) -> String {
+    format!("void {name}(void **p) {{\n    cudaMalloc(p, 4);\n}}\n")
+}
+
+/// A project whose `main.cu` calls what `a.cu` to `d.cu` define, with more files.
+pub fn project(build: (&str, &str), more: &[(&str, &str)]) -> Sandbox {
+    let names = ["a", "b", "c", "d"];
+    let header = names.map(|name| format!("void {name}(void **p);\n")).concat();
+    let calls = names.map(|name| format!("{name}(&p); ")).concat();
+    let main = format!("#include \"all.h\"\nint main() {{ void *p; {calls}return 0; }}\n");
+    let sandbox = Sandbox::new(&[("all.h", &header), ("main.cu", &main), build]);
+    for name in names {
+        sandbox.write(&format!("{name}.cu"), format!("#include \"all.h\"\n{}", dropping(name)).as_bytes());
+    }
+    for (name, text) in more {
+        sandbox.write(name, text.as_bytes());
+    }
+    sandbox
+}
+
+/// Lines of a file at which something is told, with its confidence.
+pub fn at_lines(text: &str, rule: &str, name: &str) -> Vec<String> {
+    let sandbox = Sandbox::new(&[(name, text)]);
+    let ran = sandbox.run(&["--select", rule, "--min-confidence", "possible", "--output-format", "json", "."]);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let finding = |finding: &serde_json::Value| {
+        format!("{} {}", finding["range"]["start"]["line"], finding["confidence"].as_str().unwrap())
+    };
+    report["findings"].as_array().unwrap().iter().map(finding).collect()
+}

@@ -1,0 +1,254 @@
+//! Who uses a function: what nobody calls, and whose status somebody else looks at, is *possible* only.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Sandbox, at_lines, dropping, project, told};
+
+#[test]
+fn functions_of_a_module_that_only_prototypes_name() {
+    let bound = "#include <torch/extension.h>\nvoid get(void **p);\nvoid a(void **p);\nPYBIND11_MODULE(all, m) { m.def(\"a\", &a); }\n";
+    let setup = ("setup.py", "setup(ext_modules=[CUDAExtension('all', ['a.cu', 'get.cu', 'bind.cpp'])])\n");
+    let get = format!("#include <cuda_runtime.h>\n{}", dropping("get"));
+    let told = |build, bind: &str, more: &[(&str, &str)]| {
+        let a = format!("#include <cuda_runtime.h>\n{}", dropping("a"));
+        let files = [("a.cu", &*a), ("get.cu", &*get), ("bind.cpp", bind), build];
+        let mut all = told(&Sandbox::new(&[&files, more].concat()));
+        all.retain(|name| name.starts_with("get"));
+        all
+    };
+    let header = ("include/get.h", "void get(void **p);\n");
+    let none = ("x.txt", "");
+    assert_eq!(told(setup, bound, &[none]), ["get?"]);
+    // Headers of a module are its own.
+    assert_eq!(told(setup, bound, &[header]), ["get?"]);
+    for (build, bind, more) in [
+        (setup, bound.replace("\"a\", &a", "\"get\", &get"), none),
+        (
+            setup,
+            format!("{bound}void use(void **p) {{ get(p); }}\nPYBIND11_MODULE(two, m) {{ m.def(\"u\", &use); }}\n"),
+            none,
+        ),
+        // Nothing is known of who loads it.
+        (setup, bound.replace("PYBIND11_MODULE(all, m)", "void all(Module &m)"), none),
+        // Others are handed the header.
+        (("setup.py", "setup(package_data={'all': ['include/*.h']})\n"), bound.to_owned(), header),
+        (setup, bound.to_owned(), ("use.pyx", "cdef extern from 'get.h':\n    void get(void **p)\n")),
+    ] {
+        assert_eq!(told(build, &bind, &[more, header]), ["get"], "{build:?} {bind} {more:?}");
+    }
+}
+
+#[test]
+fn functions_of_a_library_that_only_its_own_program_is_linked_with() {
+    let get = format!("#include \"all.h\"\n{}", dropping("get"));
+    let told = |path: &str, build: &str, more: &[(&str, &str)]| {
+        let files = [("get.cu", &*get), (path, "void get(void **p);\n")];
+        let mut all = told(&project(("CMakeLists.txt", build), &[&files, more].concat()));
+        all.retain(|name| name.starts_with("get"));
+        all
+    };
+    let build = "add_library(all a.cu b.cu c.cu d.cu get.cu)\nadd_executable(app main.cu)\n";
+    assert_eq!(told("get.h", build, &[]), ["get?"]);
+    assert_eq!(told("include/get.h", build, &[]), ["get"]);
+    assert_eq!(told("get.h", &format!("{build}install(FILES get.h DESTINATION include)\n"), &[]), ["get"]);
+    assert_eq!(told("get.h", build, &[("README.md", "Include `get.h`.\n")]), ["get"]);
+    let uses = "#include \"get.h\"\nvoid use(void **p) { get(p); }\n";
+    assert_eq!(told("get.h", build, &[("use.cpp", uses)]), ["get"]);
+}
+
+#[test]
+fn inline_functions_in_headers_of_a_program() {
+    let told = |header: &str, source: &str, begins: &str| {
+        let text = dropping("get").replace("void get", "inline void get");
+        let main = format!("#include \"../{header}\"\n__global__ void k() {{}}\n{begins}\n");
+        let makefile = ("Makefile", "app: main.o\n\tnvcc $^ -o $@\n%.o: %.cu\n\tnvcc -c $<\n");
+        told(&Sandbox::new(&[(header, &*text), (source, &*main), makefile]))
+    };
+    let begins = "int main() { return 0; }";
+    assert_eq!(told("include/ui.h", "src/main.cu", begins), ["get?"]);
+    assert_eq!(told("common/ui.h", "app/main.cu", begins), ["get?"]);
+    assert_eq!(told("common/ui.h", "app/main.cu", "int main() { void *p; get(&p); return 0; }"), ["get"]);
+    // What trials use may be made for others.
+    assert_eq!(told("include/ui.h", "tests/main.cu", begins), ["get"]);
+    assert_eq!(told("common/ui.h", "examples/main.cu", begins), ["get"]);
+}
+
+#[test]
+fn functions_whose_name_means_others() {
+    let told = |text: &str, uses: &str| {
+        let main = format!(
+            "#include \"all.h\"\n#include \"part.h\"\nint main() {{ void *p; a(&p); b(&p); c(&p); d(&p); {uses} return 0; }}\n"
+        );
+        let header = "#define BOTH p, 1\nnamespace one { void part(void **p); }\nnamespace two { void part(void **p); void part(void **p, int n = 1); }\nvoid part(void **p, int n, int m);\n";
+        let part = ["#include \"all.h\"\n#include \"part.h\"\n", text].concat();
+        let more = [("main.cu", &*main), ("part.h", header), ("part.cu", &*part)];
+        let makefile = ("Makefile", "app: main.o a.o b.o c.o d.o part.o\n\tnvcc $^ -o $@\n%.o: %.cu\n\tnvcc -c $<\n");
+        let mut all = told(&project(makefile, &more));
+        all.retain(|name| name.starts_with("part"));
+        all
+    };
+    let free = dropping("part").replace("(void **p)", "(void **p, int n, int m)");
+    let of_two = format!("namespace two {{ {} }}\n", dropping("part"));
+    let with_default = format!("namespace two {{ {} }}\n", dropping("part").replace("(void **p)", "(void **p, int n)"));
+    assert_eq!(told(&free, ""), ["part?"]);
+    assert_eq!(told(&free, "part(&p, 1);"), ["part?"]);
+    assert_eq!(told(&free, "s.part(&p, 1, 2); q->part(&p, 1, 2);"), ["part?"]);
+    assert_eq!(told(&free, "part(&p, 1, 2);"), ["part"]);
+    assert_eq!(told(&free, "part(BOTH, 2);"), ["part"]);
+    assert_eq!(told(&free, "run(part);"), ["part"]);
+    assert_eq!(told(&free, "// Does it.\n part(&p, 1, 2);"), ["part"]);
+    assert_eq!(told(&of_two, "one::part(&p);"), ["part?"]);
+    assert_eq!(told(&of_two, "two::part(&p);"), ["part"]);
+    assert_eq!(told(&with_default, "two::part(&p);"), ["part"]);
+    assert_eq!(told(&with_default, "two::part();"), ["part?"]);
+    // One that runs calls the other.
+    let both = format!("{free}void part(void **p, int n) {{ part(p, n, 1); }}\n");
+    assert_eq!(told(&both, "part(&p, 1);"), ["part"]);
+    assert_eq!(told(&both, ""), ["part?"]);
+}
+
+#[test]
+fn callers_without_gpu_code_that_look_at_the_last_error() {
+    let told = |divide: &str| {
+        let kernels = "#include \"kernels.h\"\n__global__ void k(int *c) { c[threadIdx.x] = 1; }\n\
+                       void sort(int n, int *c) { k<<<1, n>>>(c); }\n";
+        let base = "#include \"base.h\"\n#include <cuda_runtime.h>\nvoid Base::look(int line) const {\n    \
+                    if (cudaGetLastError() != cudaSuccess) throw line;\n}\n";
+        let cells = format!(
+            "#include \"base.h\"\n#include \"kernels.h\"\nvoid Cells::first() {{ sort(8, c); }}\nvoid Cells::divide() {{ {divide} }}\n"
+        );
+        let sandbox = Sandbox::new(&[
+            ("kernels.h", "void sort(int n, int *c);\n"),
+            ("kernels.cu", kernels),
+            (
+                "base.h",
+                "struct Base { void look(int line) const; };\n#define LOOK() look(__LINE__)\n\
+                 struct Cells : Base { int *c; void first(); void divide(); };\n",
+            ),
+            ("base.cpp", base),
+            ("cells.cpp", &cells),
+            ("main.cpp", "#include \"base.h\"\nint main() { Cells c; c.divide(); return 0; }\n"),
+        ]);
+        let ran = sandbox.run(&["--select", "unchecked-launch", "--output-format", "json", "."]);
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        report["findings"].as_array().unwrap().len()
+    };
+    assert_eq!(told("first();"), 1);
+    assert_eq!(told("first(); LOOK();"), 0);
+    assert_eq!(told("LOOK(); first();"), 1);
+    // What is out of sight has other things to look at.
+    assert_eq!(told("first(); draw(c);"), 1);
+}
+
+#[test]
+fn statuses_of_tests_that_say_what_they_expect() {
+    let told = |test: &str, behind: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n{test} {{\n    int v = 0, *p = make();\n    cudaMemcpy(&v, p, 4, cudaMemcpyDeviceToHost);\n    {behind}\n}}\n"
+        );
+        told(&Sandbox::new(&[("a.cu", &*text)])).concat().ends_with('?')
+    };
+    for (test, behind) in [
+        ("TEST(Copies, works)", "EXPECT_EQ(v, 1);"),
+        ("TEST(Copies, works)", "for (int i = 0; i < 1; i++) { ASSERT_NEAR(f(v, i), 1, 0.1); }"),
+        ("TEST_CASE(\"copies, works\", \"[gpu]\")", "REQUIRE(v == 1);"),
+    ] {
+        assert!(told(test, behind), "{test} {behind}");
+    }
+    for (test, behind) in [
+        ("void copies()", "EXPECT_EQ(v, 1);"),
+        ("TEST(Copies, works)", ""),
+        ("TEST(Copies, works)", "EXPECT_TRUE(true);"),
+        ("TEST(Copies, works)", "// EXPECT_EQ(v, 1);"),
+        ("TEST(Copies, works)", "cudaError_t e = cudaDeviceSynchronize(); EXPECT_EQ(e, cudaSuccess);"),
+        ("TEST(Copies, works)", "cudaError_t e = cudaDeviceSynchronize(); EXPECT_FALSE(e);"),
+        ("TEST(Copies, works)", "EXPECT_EQ(v, 1); cudaMemset(p, 0, 4);"),
+    ] {
+        assert!(!told(test, behind), "{test} {behind}");
+    }
+}
+
+/// A class template whose method drops a status, in a header.
+fn keeping(class: &str, method: &str) -> String {
+    format!(
+        "#pragma once\n#include <cuda_runtime.h>\ntemplate <class T> struct {class} {{\n    \
+         void {method}({class} other) {{ {method}(&other.p, 1); }}\n    \
+         void {method}(T **p, int n) {{ cudaMalloc(p, n); }}\n    T *p;\n}};\n"
+    )
+}
+
+#[test]
+fn methods_of_templates_that_nobody_calls() {
+    let told = |method: &str, uses: &str| {
+        let header = keeping("Keep", method);
+        let main = format!(
+            "#include \"all.cuh\"\n__global__ void one() {{}}\nint main() {{ Keep<int> k; int *p; {uses} return 0; }}\n"
+        );
+        let files = [
+            ("include/util/keep.cuh", &*header),
+            ("include/all.cuh", "#include \"util/keep.cuh\"\n"),
+            ("src/main.cu", &*main),
+            ("CMakeLists.txt", "add_executable(app src/main.cu)\ninclude_directories(include)\n"),
+        ];
+        told(&Sandbox::new(&files))
+    };
+    assert_eq!(told("fill", ""), ["fill?"]);
+    assert_eq!(told("fill", "k.fill(&p, 1);"), ["fill"]);
+    assert_eq!(told("fill", "k.fill(k);"), ["fill"]);
+    // Containers call these.
+    assert_eq!(told("allocate", ""), ["allocate"]);
+}
+
+#[test]
+fn classes_that_nobody_names_beside_a_program() {
+    let told = |uses: &str, more: (&str, &str)| {
+        let header = keeping("Keep", "fill");
+        let main = format!("#include \"mid.h\"\n__global__ void k() {{}}\nint main() {{ {uses} return 0; }}\n");
+        let files = [
+            ("src/keep.h", &*header),
+            ("src/mid.h", "#include \"keep.h\"\n"),
+            ("src/main.cu", &*main),
+            ("CMakeLists.txt", "add_executable(app src/main.cu)\nadd_library(part src/part.cu)\n"),
+            more,
+        ];
+        told(&Sandbox::new(&files))
+    };
+    let none = ("x.txt", "");
+    assert_eq!(told("", none), ["fill?"]);
+    assert_eq!(told("Keep<int> k; k.fill(k);", none), ["fill"]);
+    assert_eq!(told("", ("README.md", "Include `keep.h`.\n")), ["fill"]);
+    assert_eq!(told("", ("install.sh", "cp src/keep.h /usr/include\n")), ["fill"]);
+    // What only a file names of which nothing is read, since another one has its guard.
+    let guarded = |text: &str| format!("#ifndef GUARD_H\n#define GUARD_H\n{text}#endif\n");
+    let user = guarded("#include \"keep.h\"\ninline void use(int **p) { Keep<int> k; k.fill(p, 1); }\n");
+    let first = guarded("__global__ void other() {}\n");
+    let both = "#include \"first.h\"\n#include \"use.h\"\nint main() { return 0; }\n";
+    let header = keeping("Keep", "fill");
+    let files = [
+        ("src/keep.h", &*header),
+        ("src/first.h", &*first),
+        ("src/use.h", &*user),
+        ("src/main.cu", both),
+        ("src/other.cu", "#include \"keep.h\"\n__global__ void k() {}\n"),
+        ("CMakeLists.txt", "add_executable(app src/main.cu src/other.cu)\nadd_library(part src/part.cu)\n"),
+    ];
+    assert_eq!(common::told(&Sandbox::new(&files)), ["fill"]);
+}
+
+#[test]
+fn ways_that_begin_in_functions_that_nobody_calls() {
+    let told = |uses: &str| {
+        let text = format!(
+            "__global__ void one(int *v) {{ v[threadIdx.x] = 1; }}\n\
+             template <class T> void fill(T *v, int n) {{ one<<<1, n>>>(v); }}\n\
+             template <class T> void make() {{ T *v; cudaMalloc(&v, 8192); fill<T>(v, 2048); }}\n\
+             template void make<int>();\n\
+             int main(int argc, char **argv) {{ int *v; cudaMalloc(&v, 4096); fill<int>(v, argc); {uses} return 0; }}\n"
+        );
+        at_lines(&text, "launch-exceeds-device-limit", "a.cu")
+    };
+    assert_eq!(told("make<int>();"), ["2 definite"]);
+    assert_eq!(told(""), ["2 possible"]);
+}
