@@ -17,6 +17,7 @@
 pub mod code;
 mod execute;
 pub mod figures;
+mod indices;
 pub mod launch;
 mod lower;
 pub mod python;
@@ -25,7 +26,8 @@ pub mod report;
 pub mod solve;
 
 pub use code::Code;
-pub use execute::{ASSUMED_ROUNDS, execute, execute_assuming, figures};
+pub use execute::{ASSUMED_ROUNDS, execute, execute_assuming, figures, index_ranges};
+pub use indices::{IndexRange, Values};
 pub use launch::{Argument, Budget, Buffer, Contents, LaunchInput};
 pub use lower::lower;
 pub use python::lower_python;

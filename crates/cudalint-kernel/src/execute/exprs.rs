@@ -44,6 +44,7 @@ impl Machine<'_> {
                 let base = self.eval(*base);
                 let index = self.eval(*index);
                 self.spend_on(&[&base, &index]);
+                self.note_index(id, &base, &index, *stride);
                 convert::offset(&base, &index, *stride, &self.act)
             }
             Expr::Unary(op, operand) => {

@@ -4,6 +4,7 @@ use super::bits::{Affine, Extent};
 use super::doubts::Doubts;
 use super::events::{Events, Pending};
 use super::flips::Flips;
+use super::indices::Indices;
 use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
 use super::locks::Locks;
 use super::memory::{Initial, LocalCells, Memory};
@@ -141,6 +142,8 @@ pub(super) struct Machine<'a> {
     pub(super) watch: Watch,
     /// What is counted of requests and barriers, where somebody asks.
     pub(super) figures: Option<Box<Recorder>>,
+    /// Values of subscripts, where somebody asks.
+    pub(super) indices: Option<Indices>,
 }
 
 impl<'a> Machine<'a> {
@@ -221,6 +224,7 @@ impl<'a> Machine<'a> {
             evaluated: 0,
             watch: Watch::Nothing,
             figures: None,
+            indices: None,
         };
         machine.place_objects();
         machine

@@ -22,6 +22,7 @@ mod exprs;
 mod figures;
 mod flips;
 mod holding;
+mod indices;
 mod intrinsics;
 mod lanes;
 mod local;
@@ -53,6 +54,7 @@ mod widen;
 
 use crate::code::Code;
 use crate::figures::Figures;
+use crate::indices::{IndexRange, ranges};
 use crate::launch::{Budget, LaunchInput};
 use crate::readings::doubles::doubles;
 use crate::report::{ExecutionReport, OpenCondition};
@@ -71,6 +73,20 @@ pub fn figures(code: &Code, launch: &LaunchInput, budget: &Budget) -> Figures {
     let mut machine = machine::Machine::new(code, launch, budget);
     machine.record_figures();
     Figures { doubles: doubles(code), ..machine.run_grid_for_figures() }
+}
+
+/// Executes a launch for the values of its subscripts, in the order of their places. Where the grid is not known, or the code not
+/// understood as a whole, there are none.
+pub fn index_ranges(code: &Code, launch: &LaunchInput, budget: &Budget) -> Vec<IndexRange> {
+    let threads = launch.block.iter().map(|size| u64::from(*size)).product::<u64>();
+    let whole = !code.functions.is_empty() && !code.damaged && code.gaps.is_empty();
+    if !whole || launch.grid.contains(&0) || !(1..=1024).contains(&threads) {
+        return Vec::new();
+    }
+    let mut machine = machine::Machine::new(code, launch, budget);
+    machine.record_indices();
+    let (seen, every) = machine.run_grid_for_indices();
+    ranges(code, launch, &seen, every)
 }
 
 /// As [`execute`], with the first answers to some conditions assumed: of a loop, [`ASSUMED_ROUNDS`] rounds.

@@ -8,6 +8,7 @@ use super::value::{Data, Shape, Val, mix, pointer};
 use super::watch::Watch;
 use crate::code::{FunctionId, ObjectSpace, Ty, VariableId};
 use crate::figures::Figures;
+use crate::indices::Seen;
 use crate::launch::{Argument, Contents};
 use crate::report::{BufferUse, Coverage, ExecutionReport, ObjectKind};
 use std::rc::Rc;
@@ -118,6 +119,13 @@ impl Machine<'_> {
     pub(super) fn run_grid_for_figures(mut self) -> Figures {
         self.run_blocks();
         self.take_figures().unwrap_or_default()
+    }
+
+    /// As [`Self::run_grid`], for the values of subscripts; and whether all blocks were executed.
+    pub(super) fn run_grid_for_indices(mut self) -> (Vec<Seen>, bool) {
+        self.run_blocks();
+        let of_blocks: u64 = self.launch.grid.iter().map(|&size| u64::from(size)).product();
+        (self.take_indices(), self.blocks_run.len() as u64 == of_blocks)
     }
 
     /// Executes the blocks that matter, as far as the budget goes.

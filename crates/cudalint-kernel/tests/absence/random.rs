@@ -4,7 +4,7 @@ use crate::numbers::Random;
 use crate::{code, shown, twins};
 use cudalint_kernel::readings::absence::{Absence, Extent, Says, Shape, absence};
 use cudalint_kernel::report::{EventKind, ObjectKind, RaceScope};
-use cudalint_kernel::{Argument, Budget, Buffer, Code, Contents, ExecutionReport, LaunchInput, execute};
+use cudalint_kernel::{Argument, Budget, Buffer, Code, Contents, ExecutionReport, LaunchInput, execute, index_ranges};
 
 /// How many kernels are made where nobody says otherwise.
 const KERNELS: u64 = 150;
@@ -21,8 +21,12 @@ struct Tally {
 }
 
 fn launch(code: &Code, block: [u32; 3], blocks: u32, n: i64, extents: [i64; 3]) -> ExecutionReport {
+    execute(code, &input(block, blocks, n, extents), &Budget::default())
+}
+
+fn input(block: [u32; 3], blocks: u32, n: i64, extents: [i64; 3]) -> LaunchInput {
     let pointer = |buffer| Argument::Pointer { buffer, offset: 0 };
-    let input = LaunchInput {
+    LaunchInput {
         grid: [blocks, 1, 1],
         block,
         dynamic_shared: Some(0),
@@ -36,8 +40,7 @@ fn launch(code: &Code, block: [u32; 3], blocks: u32, n: i64, extents: [i64; 3]) 
                 field: String::new(),
             })
             .to_vec(),
-    };
-    execute(code, &input, &Budget::default())
+    }
 }
 
 fn covers(shape: &Shape, block: [u32; 3]) -> bool {
@@ -126,4 +129,29 @@ fn no_execution_contradicts_a_statement() {
     }
     assert!(tally.raceless * 10 > tally.kernels && tally.within * 10 > tally.kernels, "{tally:?}");
     assert!(tally.races_seen > tally.kernels && tally.outside_seen > tally.kernels, "{tally:?}");
+}
+
+#[test]
+fn no_block_goes_beyond_what_a_few_show_of_subscripts() {
+    let mut random = Random::new(11);
+    let (mut shown, mut silent) = (0, 0);
+    for _ in 0..KERNELS {
+        let text = twins::twins(&mut random).cuda;
+        let code = code(&text);
+        for (threads, blocks, n) in [(32, 30, 700), (64, 12, 1), (33, 20, 400), (1, 40, 30), (96, 10, 5000)] {
+            let input = input([threads, 1, 1], blocks, n, [5000; 3]);
+            let few = Budget { blocks: 3, lane_operations: 3_000_000, ..Budget::default() };
+            let all = Budget { blocks: 1000, lane_operations: 1 << 30, ..Budget::default() };
+            let (few, all) = (index_ranges(&code, &input, &few), index_ranges(&code, &input, &all));
+            for range in few.iter().filter(|range| range.values.is_some()) {
+                let whole = all.iter().find(|it| (it.site, it.index) == (range.site, range.index));
+                assert_eq!(Some(range), whole, "{threads} threads, {blocks} blocks, n = {n}\n{text}");
+            }
+            let count = |ranges: &[cudalint_kernel::IndexRange]| ranges.iter().filter(|it| it.values.is_some()).count();
+            shown += count(&few);
+            silent += count(&all) - count(&few);
+        }
+    }
+    // Where all blocks show a range, a few of them mostly suffice.
+    assert!(shown > 500 && shown > silent, "{shown} shown, {silent} not");
 }

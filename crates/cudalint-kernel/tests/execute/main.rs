@@ -10,6 +10,7 @@ mod divergence;
 mod doubts;
 mod figures;
 mod formulas;
+mod indices;
 mod memory;
 mod races;
 mod relevance;

@@ -3,7 +3,8 @@
 use cudalint_kernel::figures::Figures;
 use cudalint_kernel::report::{EventKind, OpenCondition, OpenKind, RaceScope, RaceValues, Reach, Thread};
 use cudalint_kernel::{
-    Argument, Budget, Buffer, Contents, ExecutionReport, LaunchInput, execute, execute_assuming, figures, lower,
+    Argument, Budget, Buffer, Contents, ExecutionReport, LaunchInput, Values, execute, execute_assuming, figures,
+    index_ranges, lower,
 };
 use cudalint_program::types::TypeEnv;
 use cudalint_program::{ProjectOptions, load_texts};
@@ -110,6 +111,24 @@ impl Case {
 
     pub fn run(&self) -> ExecutionReport {
         self.run_or_damage().0
+    }
+
+    /// The values of its subscripts, as `a[i] 0…255 of 256`; a dash where they are not known.
+    pub fn indices(&self) -> Vec<String> {
+        let program = load_texts(&[("a.cu", &self.text)], &ProjectOptions::default()).unwrap();
+        let (module, kernel) = program.project.kernels().next().unwrap();
+        let code = lower(&program.project, module, kernel, &TypeEnv::default()).unwrap();
+        index_ranges(&code, &self.launch, &self.budget)
+            .iter()
+            .map(|range| {
+                let text = &self.text[range.site.span.start as usize..range.site.span.end as usize];
+                match range.values {
+                    None => format!("{text} -"),
+                    Some(Values { least, most, of: None }) => format!("{text} {least}…{most}"),
+                    Some(Values { least, most, of: Some(of) }) => format!("{text} {least}…{most} of {of}"),
+                }
+            })
+            .collect()
     }
 
     /// What its requests and barriers cost.

@@ -82,6 +82,7 @@ impl Walker<'_> {
             Expr::Offset { base, index, stride } => {
                 let base = self.eval(*base, state)?;
                 let index = self.eval(*index, state)?;
+                self.note_index(id, &index, state);
                 self.moved(&base, &index, *stride)
             }
             Expr::Unary(op, inner) => {

@@ -10,6 +10,7 @@
 //! only so where numbers are not too large: parameters of 32 bits are at most [`LARGEST`], and so are threads along an axis.
 
 mod arithmetic;
+mod bounds;
 mod exprs;
 mod impossible;
 mod intrinsics;
@@ -25,6 +26,7 @@ mod touches;
 mod values;
 mod walk;
 
+pub(crate) use bounds::in_all_blocks;
 pub use shape::{LARGEST, Shape};
 pub use state::Refusal;
 pub use statements::{Absence, Extent, Says, Statement, absence};

@@ -2,8 +2,9 @@
 
 use super::sums::{Fact, Sum};
 use super::symbols::Nature;
-use crate::code::{Block, ObjectId, StmtId, VariableId};
+use crate::code::{Block, ExprId, ObjectId, StmtId, VariableId};
 use crate::report::Site;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// What an address begins at.
@@ -134,11 +135,15 @@ pub(super) struct Access {
 #[derive(Clone, Copy)]
 pub(super) struct Loop<'c> {
     pub id: StmtId,
-    pub condition: Option<crate::code::ExprId>,
+    pub condition: Option<ExprId>,
     pub body_first: bool,
-    pub step: Option<crate::code::ExprId>,
+    pub step: Option<ExprId>,
     pub body: &'c Block,
 }
+
+/// What subscripts are, by the address that they are a part of: a sum, `None` where it is no number that is followed, with what
+/// the conditions passed say of the thread.
+pub(super) type Indices = FxHashMap<ExprId, Vec<(Option<Sum>, Vec<Fact>)>>;
 
 /// Why nothing is said of a kernel, and where that stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

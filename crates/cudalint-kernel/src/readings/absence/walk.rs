@@ -3,7 +3,7 @@
 
 use super::meetings::{has_meeting, meeting_functions};
 use super::shape::Shape;
-use super::state::{Access, Base, Enclosing, Flow, Refusal, State, Value};
+use super::state::{Access, Base, Enclosing, Flow, Indices, Refusal, State, Value};
 use super::sums::{Fact, Sum, Symbol};
 use super::symbols::{Nature, Symbols};
 use crate::code::{Block, Code, ExprId, FunctionId, Item, ObjectId, ObjectSpace, Stmt, StmtId, Ty, VariableId};
@@ -58,6 +58,10 @@ pub(super) struct Walker<'c> {
     pub compares: bool,
     /// Symbols of the kernel's parameters.
     given: FxHashMap<VariableId, Symbol>,
+    /// Integer parameters of the kernel of which the number is known.
+    pub numbers: FxHashMap<VariableId, i64>,
+    /// Values of subscripts, where somebody asks.
+    pub indices: Option<Indices>,
 }
 
 pub(super) type Walked<T> = Result<T, Refusal>;
@@ -96,6 +100,8 @@ impl<'c> Walker<'c> {
             counts: counts.to_vec(),
             compares: true,
             given: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            indices: None,
         };
         walker.launch();
         walker
@@ -174,6 +180,9 @@ impl<'c> Walker<'c> {
                 Value::Parts(Rc::new(leaves.map(leaf).collect()))
             }
             Ty::Pointer => Value::Address(Base::Parameter(id, 0), Sum::default()),
+            _ if self.numbers.contains_key(&id) => {
+                Value::Number(Sum::number(self.numbers.get(&id).copied().unwrap_or_default()))
+            }
             ty => {
                 let symbol = self.common(ty);
                 self.given.insert(id, symbol);
