@@ -2,12 +2,12 @@
 
 use crate::rule::ModuleContext;
 use cudalint_findings::coverage::{
-    Absent, AbsentKind, Accesses, At, Blocks, Cause, Elements, Executed, Kernel, Launch, Line, Open, Seen,
+    Absent, AbsentKind, Accesses, At, Blocks, Cause, Elements, Executed, Index, Kernel, Launch, Line, Open, Seen,
 };
 use cudalint_findings::{Place, Sources};
 use cudalint_replay::facts::Site;
 use cudalint_replay::runs::absence::{Absence, Extent, Says, Shape};
-use cudalint_replay::runs::{Basis, KernelAccount};
+use cudalint_replay::runs::{Basis, IndexAccount, KernelAccount};
 use std::sync::Arc;
 
 /// An account of a kernel in the words of the document. The texts that its places are in are added to `sources`.
@@ -20,6 +20,7 @@ pub fn kernel(context: &ModuleContext<'_>, account: &KernelAccount, sources: &mu
         let start = sources.start(&place);
         At { path: place.path.to_string(), cell: start.cell, line: start.line, column: start.column }
     };
+    let known: Vec<&IndexAccount> = known_indices(account).collect();
     let lines: Vec<Line> = account
         .accesses
         .iter()
@@ -30,6 +31,11 @@ pub fn kernel(context: &ModuleContext<'_>, account: &KernelAccount, sources: &mu
                 Some(false) => Seen::Unknown,
                 None => Seen::NotExecuted,
             },
+            indices: known
+                .iter()
+                .filter(|it| around(account, it.site) == Some(access.site))
+                .flat_map(|it| indices(it, &mut at))
+                .collect(),
         })
         .collect();
     let count = |seen: Seen| lines.iter().filter(|line| line.access == seen).count();
@@ -57,6 +63,33 @@ pub fn kernel(context: &ModuleContext<'_>, account: &KernelAccount, sources: &mu
         absent,
         open,
     }
+}
+
+/// Subscripts of which the values are known in each launch that was executed with facts.
+pub fn known_indices(account: &KernelAccount) -> impl Iterator<Item = &IndexAccount> {
+    let known = |site| account.indices.iter().filter(|it| it.site == site).all(|it| it.values.is_some());
+    account.indices.iter().filter(move |it| known(it.site))
+}
+
+/// The access that a subscript belongs to: the innermost around it.
+pub fn around(account: &KernelAccount, site: Site) -> Option<Site> {
+    let around = account.accesses.iter().map(|access| access.site);
+    around.filter(|it| it.module == site.module && it.span.contains(site.span)).min_by_key(|it| it.span.len())
+}
+
+/// The values of a subscript, launch by launch.
+fn indices(account: &IndexAccount, at: &mut impl FnMut(Site) -> At) -> Vec<Index> {
+    let Some(values) = account.values else { return Vec::new() };
+    let index = |launch: &Site| Index {
+        at: at(account.site),
+        launch: at(*launch),
+        grid: account.grid,
+        block: account.block,
+        least: values.least,
+        most: values.most,
+        elements: values.of,
+    };
+    account.launches.iter().map(index).collect()
 }
 
 const fn executed(basis: Option<Basis>) -> Executed {

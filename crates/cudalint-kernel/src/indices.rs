@@ -4,6 +4,7 @@ use crate::code::{Code, Expr, ExprId};
 use crate::launch::LaunchInput;
 use crate::readings::absence::in_all_blocks;
 use crate::report::Site;
+use std::collections::BTreeMap;
 
 /// Values of a subscript, over all threads of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,9 @@ impl Values {
         Self { least: self.least.min(other.least), most: self.most.max(other.most), of }
     }
 }
+
+/// Values so far, by the address that they are a part of; `None` where one of them is not known.
+pub(crate) type Indices = BTreeMap<usize, Option<Values>>;
 
 /// What an execution saw of one address.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +80,15 @@ pub(crate) fn ranges(code: &Code, launch: &LaunchInput, seen: &[Seen], every: bo
     }
     let mut all: Vec<IndexRange> = all.into_iter().map(|(range, _)| range).collect();
     all.sort_unstable_by_key(|it| (it.site, it.index));
+    all
+}
+
+/// All subscripts of the code, of which nothing is known.
+pub fn unknown_indices(code: &Code) -> Vec<IndexRange> {
+    let places = (0..code.exprs.len()).filter_map(|at| subscript(code, ExprId::from(at)));
+    let mut all: Vec<IndexRange> = places.map(|(site, index)| IndexRange { site, index, values: None }).collect();
+    all.sort_unstable_by_key(|it| (it.site, it.index));
+    all.dedup();
     all
 }
 

@@ -27,7 +27,7 @@ pub mod solve;
 
 pub use code::Code;
 pub use execute::{ASSUMED_ROUNDS, execute, execute_assuming, figures, index_ranges};
-pub use indices::{IndexRange, Values};
+pub use indices::{IndexRange, Values, unknown_indices};
 pub use launch::{Argument, Budget, Buffer, Contents, LaunchInput};
 pub use lower::lower;
 pub use python::lower_python;

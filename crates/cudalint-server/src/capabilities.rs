@@ -33,6 +33,7 @@ pub fn initialize_result(client: &Client) -> Value {
         "codeActionProvider": { "codeActionKinds": ["quickfix", FIX_ALL] },
         "hoverProvider": true,
         "codeLensProvider": {},
+        "inlayHintProvider": { "resolveProvider": true },
         "executeCommandProvider": { "commands": [EXPLAIN, VERIFY], "workDoneProgress": false },
         "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
     });

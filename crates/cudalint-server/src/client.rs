@@ -26,6 +26,10 @@ pub struct Client {
     /// Whether it watches files when it is asked to.
     pub watches_files: bool,
     pub shows_progress: bool,
+    /// Whether it asks again for inlay hints when it is told to.
+    pub refreshes_hints: bool,
+    /// Whether it asks for the tooltip of a hint when it shows one.
+    pub resolves_hints: bool,
     /// Whether edits may name the version that they were made for.
     pub takes_versions: bool,
     pub folders: Vec<PathBuf>,
@@ -57,6 +61,10 @@ impl Client {
             keeps_data: published("dataSupport"),
             has_settings: yes("/workspace/configuration"),
             watches_files: yes("/workspace/didChangeWatchedFiles/dynamicRegistration"),
+            refreshes_hints: yes("/workspace/inlayHint/refreshSupport"),
+            resolves_hints: at("/textDocument/inlayHint/resolveSupport/properties")
+                .and_then(Value::as_array)
+                .is_some_and(|properties| properties.iter().any(|it| it == "tooltip")),
             shows_progress: yes("/window/workDoneProgress"),
             takes_versions: yes("/workspace/workspaceEdit/documentChanges"),
             folders: addresses.into_iter().filter_map(|it| crate::uri::path_of(it.as_str()?)).collect(),
@@ -97,6 +105,15 @@ pub struct ClientSettings {
     pub defines: Vec<String>,
     /// Whether kernels show how many launches were found.
     pub code_lens: bool,
+    pub inlay_hints: HintSettings,
+}
+
+/// Which hints are shown between the code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct HintSettings {
+    /// The least and the greatest value of a subscript.
+    pub index_range: bool,
 }
 
 impl Default for ClientSettings {
@@ -110,6 +127,7 @@ impl Default for ClientSettings {
             architectures: Vec::new(),
             defines: Vec::new(),
             code_lens: true,
+            inlay_hints: HintSettings::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! `cudalint facts` tell, taken from the run that made the findings.
 
 use crate::documents::Document;
-use cudalint_engine::{Basis, ModuleContext, Site, coverage};
+use cudalint_engine::{Basis, ModuleContext, Site, Values, coverage};
 use cudalint_findings::coverage::{At, Kernel, Seen};
 use cudalint_findings::{Place, Sources};
 use std::fmt::Write as _;
@@ -32,11 +32,24 @@ pub struct KernelNote {
     pub launches: usize,
 }
 
+/// The values of a subscript.
+#[derive(Clone, Debug)]
+pub struct RangeNote {
+    /// The subscript with all before it.
+    pub place: Place,
+    /// The values; `None` where they are not known in some launch.
+    pub values: Option<Values>,
+    /// Under which launches, in Markdown.
+    pub text: String,
+}
+
 /// What is known of the kernels of the documents of a project.
 #[derive(Debug, Default)]
 pub struct Facts {
     pub notes: Vec<Note>,
     pub kernels: Vec<KernelNote>,
+    /// Values of subscripts, one for each launch until all are known, then one for each subscript.
+    pub ranges: Vec<RangeNote>,
     /// The texts that notes point into.
     pub sources: Sources,
 }
@@ -63,6 +76,7 @@ impl Facts {
     fn sorted(mut self) -> Self {
         self.notes.sort_by(|a, b| (&a.place.path, a.place.range.start).cmp(&(&b.place.path, b.place.range.start)));
         self.kernels.sort_by(|a, b| (&a.place.path, a.place.range.start).cmp(&(&b.place.path, b.place.range.start)));
+        self.ranges = joined(std::mem::take(&mut self.ranges));
         self
     }
 }
@@ -91,6 +105,34 @@ impl Collector {
     }
 }
 
+/// One note for each subscript whose values are known in each launch.
+fn joined(mut all: Vec<RangeNote>) -> Vec<RangeNote> {
+    let key = |note: &RangeNote| (note.place.path.clone(), note.place.range.start, note.place.range.end);
+    all.sort_by(|a, b| (key(a), &a.text).cmp(&(key(b), &b.text)));
+    let mut joined: Vec<RangeNote> = Vec::new();
+    for note in all {
+        match joined.last_mut().filter(|last| last.place == note.place) {
+            None => joined.push(note),
+            Some(last) => {
+                last.values = last.values.zip(note.values).map(|(a, b)| a.and(b));
+                // A function that several kernels call is told of once for each.
+                if !last.text.contains(&note.text) {
+                    last.text.push_str(&note.text);
+                }
+            }
+        }
+    }
+    joined.retain(|note| note.values.is_some());
+    joined
+}
+
+/// The values of a subscript in words: `0…1023 of 1024`.
+pub fn values_in_words(values: &Values) -> String {
+    let Values { least, most, of } = values;
+    let range = if least == most { least.to_string() } else { format!("{least}…{most}") };
+    of.map_or_else(|| range.clone(), |of| format!("{range} of {of}"))
+}
+
 fn of_module(context: &ModuleContext<'_>, facts: &mut Facts) {
     for account in &context.facts.accounts {
         let told = coverage::kernel(context, account, &mut facts.sources);
@@ -109,8 +151,31 @@ fn of_module(context: &ModuleContext<'_>, facts: &mut Facts) {
             facts.notes.push(Note { place: context.place_of(account.site), text });
         }
         for (line, access) in told.lines.iter().zip(&account.accesses) {
-            let text = of_access(context, &told, line.access, access.site);
+            let mut text = of_access(context, &told, line.access, access.site);
+            for index in coverage::known_indices(account) {
+                if coverage::around(account, index.site) == Some(access.site)
+                    && let Some(values) = &index.values
+                {
+                    let (words, of) = (values_in_words(values), blocks(index.grid, index.block));
+                    let _ = writeln!(text, "- index of `{}`: {words} with {of}", code_at(context, index.site));
+                }
+            }
             facts.notes.push(Note { place: context.place_of(access.site), text });
+        }
+        for index in &account.indices {
+            let place = context.place_of(index.site);
+            let mut text = String::new();
+            for launch in &index.launches {
+                let at = place_in_words(context, *launch, &place, &mut facts.sources);
+                let words = index.values.as_ref().map(values_in_words).unwrap_or_default();
+                let of = blocks(index.grid, index.block);
+                let _ = writeln!(text, "- launch of `{}`, {at}, {of}: {words}", told.name);
+            }
+            for other in account.launches.iter().filter(|it| it.basis != Some(Basis::Facts)) {
+                let at = place_in_words(context, other.site, &place, &mut facts.sources);
+                let _ = writeln!(text, "- launch of `{}`, {at}: not known", told.name);
+            }
+            facts.ranges.push(RangeNote { place, values: index.values, text });
         }
     }
 }
@@ -177,28 +242,53 @@ fn of_launch(context: &ModuleContext<'_>, launch: Site) -> String {
     text
 }
 
-/// Grid and block in words.
-fn shape(grid: Option<[u32; 3]>, block: [u32; 3]) -> String {
-    let size = |of: [u32; 3]| {
-        let axes = 3 - of.iter().rev().take_while(|size| **size == 1).count().min(2);
-        of.iter().take(axes).map(u32::to_string).collect::<Vec<_>>().join(" × ")
-    };
-    let threads = block.iter().map(|size| u64::from(*size)).product::<u64>();
-    let of_block = if threads == 1 { "1 thread".to_owned() } else { format!("{} threads", size(block)) };
-    match grid {
-        None => format!("a grid that is not known, of blocks of {of_block}"),
-        Some(grid) => {
-            let blocks = grid.iter().map(|size| u64::from(*size)).product::<u64>();
-            let of_grid = if blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", size(grid)) };
-            format!("{of_grid} of {of_block}: {} threads in all", blocks * threads)
-        }
+/// The code at a place, in one line.
+fn code_at(context: &ModuleContext<'_>, site: Site) -> String {
+    context.project.text(site.module, site.span).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Where something is, as it is told at another place.
+fn place_in_words(context: &ModuleContext<'_>, site: Site, seen_from: &Place, sources: &mut Sources) -> String {
+    let place = context.place_of(site);
+    if sources.get(&place.path).is_none() {
+        sources.insert(place.path.clone(), context.project.source(site.module).clone());
     }
+    let start = sources.start(&place);
+    match start.cell {
+        Some(cell) => format!("line {} of cell {}", start.line, cell + 1),
+        None if place.path == seen_from.path => format!("line {}", start.line),
+        None => format!("{}:{}", place.path, start.line),
+    }
+}
+
+/// Grid and block in words, with how many threads that are.
+fn shape(grid: Option<[u32; 3]>, block: [u32; 3]) -> String {
+    let Some(grid) = grid else { return format!("a grid that is not known, of blocks of {}", of_block(block)) };
+    let threads = grid.iter().chain(&block).map(|size| u64::from(*size)).product::<u64>();
+    format!("{}: {threads} threads in all", blocks(grid, block))
+}
+
+/// Grid and block in words.
+fn blocks(grid: [u32; 3], block: [u32; 3]) -> String {
+    let one = grid == [1; 3];
+    let of_grid = if one { "1 block".to_owned() } else { format!("{} blocks", size(grid)) };
+    format!("{of_grid} of {}", of_block(block))
+}
+
+fn of_block(block: [u32; 3]) -> String {
+    if block == [1; 3] { "1 thread".to_owned() } else { format!("{} threads", size(block)) }
+}
+
+/// An extent along each axis, up to the last with more than one.
+fn size(of: [u32; 3]) -> String {
+    let axes = 3 - of.iter().rev().take_while(|size| **size == 1).count().min(2);
+    of.iter().take(axes).map(u32::to_string).collect::<Vec<_>>().join(" × ")
 }
 
 /// An access in words.
 fn of_access(context: &ModuleContext<'_>, kernel: &Kernel, seen: Seen, access: Site) -> String {
     let code = context.project.text(access.module, access.span);
-    let mut text = format!("Access `{}`: ", code.split_whitespace().collect::<Vec<_>>().join(" "));
+    let mut text = format!("Access `{}`: ", code_at(context, access));
     text.push_str(match seen {
         Seen::Known => "its address was known each time",
         Seen::Unknown => "its address was not known",

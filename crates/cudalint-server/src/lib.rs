@@ -10,6 +10,7 @@ mod client;
 mod diagnostics;
 mod documents;
 mod facts;
+mod hints;
 mod notebooks;
 mod program;
 mod project;

@@ -3,6 +3,7 @@
 use crate::actions::{About, EXPLAIN};
 use crate::diagnostics::{self, Spelling};
 use crate::facts::{Facts, KernelNote};
+use crate::hints;
 use crate::session::Session;
 use crate::verify::VERIFY;
 use crate::waiting::{Question, Waiting};
@@ -11,7 +12,8 @@ use cudalint_engine::{FileKind, guarded};
 use cudalint_findings::format::lsp;
 use lsp_server::{ErrorCode, Request, RequestId, Response};
 use lsp_types::{
-    CodeActionParams, CodeLensParams, DocumentDiagnosticParams, ExecuteCommandParams, HoverParams, Position, Uri,
+    CodeActionParams, CodeLensParams, DocumentDiagnosticParams, ExecuteCommandParams, HoverParams, InlayHintParams,
+    Position, Uri,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -38,6 +40,10 @@ impl Session {
                 (it.text_document.uri, Question::Hover(it.position))
             }),
             "textDocument/codeLens" => read(params).map(|it: CodeLensParams| (it.text_document.uri, Question::Lenses)),
+            "textDocument/inlayHint" => {
+                read(params).map(|it: InlayHintParams| (it.text_document.uri, Question::Hints(it.range)))
+            }
+            "inlayHint/resolve" => return self.answer(id, Ok(self.resolved_hint(params))),
             "workspace/executeCommand" => return self.take_command(id, params),
             _ => Err((ErrorCode::MethodNotFound, format!("`{method}` is not known"))),
         };
@@ -86,6 +92,10 @@ impl Session {
             Question::Lenses if !settings.code_lens || document.cell.is_some() => {
                 return Some(Ok(nothing(&waiting.question)));
             }
+            Question::Hints(_) if !settings.inlay_hints.index_range => {
+                // Who turns them on is told to ask again.
+                return Some(Ok(nothing(&waiting.question)));
+            }
             _ => {}
         }
         let project = self.projects.get_mut(&document.project)?;
@@ -123,6 +133,12 @@ impl Session {
                         "range": document.range(&range, units),
                     })
                 })
+            }
+            Question::Hints(range) => {
+                let hints = facts().flat_map(|facts| hints::of_document(facts, document, &self.client));
+                let all: Vec<Value> = hints.collect();
+                self.hinted.insert(waiting.uri.as_str().to_owned(), (document.version, hints::identity(&all)));
+                all.into_iter().filter(|hint| hints::is_within(hint, range)).collect::<Vec<_>>().into()
             }
             Question::Lenses => {
                 let here = facts().flat_map(|facts| kernels_of(facts, &document.path));
@@ -243,6 +259,6 @@ fn nothing(question: &Question) -> Value {
     match question {
         Question::Diagnostics { .. } => json!({ "kind": "full", "items": Vec::<lsp::Diagnostic>::new() }),
         Question::Hover(_) => Value::Null,
-        Question::Actions(_) | Question::Lenses => json!([]),
+        Question::Actions(_) | Question::Lenses | Question::Hints(_) => json!([]),
     }
 }

@@ -46,6 +46,8 @@ pub struct Session {
     settings_files: SettingsFiles,
     /// What was sent of each document: its version, and the identity of its diagnostics.
     pub(crate) sent: FxHashMap<String, (i32, String)>,
+    /// The inlay hints that were sent of each document: its version, and their identity.
+    pub(crate) hinted: FxHashMap<String, (i32, String)>,
     /// Requests that wait for a project to be linted.
     pub(crate) waiting: Vec<Waiting>,
     /// Requests to the editor so far.
@@ -76,6 +78,7 @@ impl Session {
             waits_for_settings: None,
             settings_files: SettingsFiles::default(),
             sent: FxHashMap::default(),
+            hinted: FxHashMap::default(),
             waiting: Vec::new(),
             asked: 0,
         })
@@ -218,6 +221,7 @@ impl Session {
         if self.sent.remove(uri.as_str()).is_some() && !self.client.pulls {
             self.notify("textDocument/publishDiagnostics", json!({ "uri": uri, "diagnostics": [] }));
         }
+        self.hinted.remove(uri.as_str());
         self.release(uri);
         self.check_settings_files();
     }
@@ -331,6 +335,7 @@ impl Session {
                 settings
             }
         };
+        let before = self.hinted_documents();
         self.settings = read(answers.next(), &self.client.settings);
         self.by_folder = Vec::new();
         for folder in &self.client.folders {
@@ -339,6 +344,10 @@ impl Session {
         problems.dedup();
         for problem in problems {
             self.notify("window/showMessage", json!({ "type": 1, "message": problem }));
+        }
+        if self.hinted_documents() != before {
+            self.hinted.clear();
+            self.ask_for_hints_again();
         }
         self.lint_all_again();
     }
@@ -428,6 +437,7 @@ impl Session {
         }
         project.results = Some(done.results);
         self.tell(&done.project);
+        self.refresh_hints(&done.project);
         self.answer_waiting();
     }
 

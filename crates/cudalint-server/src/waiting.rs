@@ -1,7 +1,7 @@
 //! Requests that wait for a text to be linted.
 
 use lsp_server::RequestId;
-use lsp_types::{CodeActionParams, Position, Uri};
+use lsp_types::{CodeActionParams, Position, Range, Uri};
 
 /// A request that waits.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub enum Question {
     Actions(Box<CodeActionParams>),
     Hover(Position),
     Lenses,
+    /// Inlay hints of a part of the document.
+    Hints(Range),
 }
 
 impl Question {
@@ -33,11 +35,16 @@ impl Question {
 
     /// Whether its answer needs what is known of kernels.
     pub const fn needs_facts(&self) -> bool {
-        matches!(self, Self::Hover(_) | Self::Lenses)
+        matches!(self, Self::Hover(_) | Self::Lenses | Self::Hints(_))
     }
 }
 
 impl Waiting {
+    /// Whether it asks for the inlay hints of a document.
+    pub fn hints(&self, uri: &Uri) -> bool {
+        self.uri == *uri && matches!(self.question, Question::Hints(_))
+    }
+
     /// Whether it asks for the diagnostics of a document.
     pub fn pulls(&self, uri: &Uri) -> bool {
         self.uri == *uri && matches!(self.question, Question::Diagnostics { .. })

@@ -68,6 +68,21 @@ fn the_json_document_says_the_same_as_data() {
 }
 
 #[test]
+fn the_json_document_has_the_values_of_subscripts() {
+    let text = "__global__ void k(const int *in, int *out, int n) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    \
+                if (i < n) out[i] = in[out[i]];\n}\nvoid f(int *in) {\n    int *out;\n    cudaMalloc(&out, 4000);\n    \
+                k<<<4, 256>>>(in, out, 900);\n}\n";
+    let ran = Sandbox::new(&[("a.cu", text)]).run(&["coverage", "--output-format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let lines = document["kernels"][0]["lines"].as_array().unwrap();
+    let with: Vec<&serde_json::Value> = lines.iter().filter(|line| line.get("indices").is_some()).collect();
+    assert_eq!(with.len(), 2, "{}", ran.stdout);
+    let index = &with[0]["indices"][0];
+    assert_eq!((&index["least"], &index["most"], &index["elements"]), (&0.into(), &899.into(), &1000.into()));
+    assert_eq!((&index["launch"]["line"], &index["grid"][0], &index["block"][0]), (&8.into(), &4.into(), &256.into()));
+}
+
+#[test]
 fn the_html_page_holds_names_and_sources_as_text() {
     let text = "template <int N> __global__ void k(float *a) { a[threadIdx.x] = 1; } // <script>alert(1)</script> \u{1b}[2J\n\
                 void f(float *a) { k<4><<<1, 32>>>(a); }\n";

@@ -109,6 +109,29 @@ pub struct Line {
     pub at: At,
     /// What is known of it.
     pub access: Seen,
+    /// The values of its subscripts; absent where they are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub indices: Vec<Index>,
+}
+
+/// The values of a subscript in one launch, over all of its threads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Index {
+    /// The subscript with all before it.
+    pub at: At,
+    /// The launch, which is executed with facts.
+    pub launch: At,
+    /// Blocks along x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y, z.
+    pub block: [u32; 3],
+    /// The least.
+    pub least: i64,
+    /// The greatest.
+    pub most: i64,
+    /// Elements of the array or the row; absent where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements: Option<u64>,
 }
 
 /// What is known of an access.

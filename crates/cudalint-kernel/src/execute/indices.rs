@@ -4,11 +4,7 @@ use super::lanes::OFF;
 use super::machine::Machine;
 use super::value::{KNOWN, Val, object_of, offset_of};
 use crate::code::ExprId;
-use crate::indices::{Seen, Values};
-use std::collections::BTreeMap;
-
-/// Values so far, by the address that they are a part of; `None` where one of them is not known.
-pub(super) type Indices = BTreeMap<usize, Option<Values>>;
+use crate::indices::{Indices, Seen, Values};
 
 impl Machine<'_> {
     /// Takes values down from now on.
@@ -16,11 +12,11 @@ impl Machine<'_> {
         self.indices = Some(Indices::new());
     }
 
-    /// What was taken down; nothing where the execution does not show who comes where.
-    pub(super) fn take_indices(&mut self) -> Vec<Seen> {
+    /// What was taken down; `None` where the execution does not show who comes where.
+    pub(super) fn take_indices(&mut self) -> Option<Vec<Seen>> {
         let followed = self.complete && self.causes.keys().all(|cause| *cause == "index not known");
-        let all = self.indices.take().unwrap_or_default().into_iter();
-        all.map(|(at, values)| Seen { at: ExprId::from(at), values: values.filter(|_| followed) }).collect()
+        let all = self.indices.take().filter(|_| followed)?.into_iter();
+        Some(all.map(|(at, values)| Seen { at: ExprId::from(at), values }).collect())
     }
 
     /// The active lanes compute the address of an element.

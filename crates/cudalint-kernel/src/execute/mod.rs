@@ -54,7 +54,7 @@ mod widen;
 
 use crate::code::Code;
 use crate::figures::Figures;
-use crate::indices::{IndexRange, ranges};
+use crate::indices::{IndexRange, ranges, unknown_indices};
 use crate::launch::{Budget, LaunchInput};
 use crate::readings::doubles::doubles;
 use crate::report::{ExecutionReport, OpenCondition};
@@ -75,18 +75,20 @@ pub fn figures(code: &Code, launch: &LaunchInput, budget: &Budget) -> Figures {
     Figures { doubles: doubles(code), ..machine.run_grid_for_figures() }
 }
 
-/// Executes a launch for the values of its subscripts, in the order of their places. Where the grid is not known, or the code not
-/// understood as a whole, there are none.
+/// Executes a launch for the values of its subscripts, in the order of their places: of those that some thread comes to, or, where
+/// that is not known, of all.
 pub fn index_ranges(code: &Code, launch: &LaunchInput, budget: &Budget) -> Vec<IndexRange> {
     let threads = launch.block.iter().map(|size| u64::from(*size)).product::<u64>();
     let whole = !code.functions.is_empty() && !code.damaged && code.gaps.is_empty();
     if !whole || launch.grid.contains(&0) || !(1..=1024).contains(&threads) {
-        return Vec::new();
+        return unknown_indices(code);
     }
     let mut machine = machine::Machine::new(code, launch, budget);
     machine.record_indices();
-    let (seen, every) = machine.run_grid_for_indices();
-    ranges(code, launch, &seen, every)
+    match machine.run_grid_for_indices() {
+        Some((seen, every)) => ranges(code, launch, &seen, every),
+        None => unknown_indices(code),
+    }
 }
 
 /// As [`execute`], with the first answers to some conditions assumed: of a loop, [`ASSUMED_ROUNDS`] rounds.

@@ -121,11 +121,12 @@ impl Machine<'_> {
         self.take_figures().unwrap_or_default()
     }
 
-    /// As [`Self::run_grid`], for the values of subscripts; and whether all blocks were executed.
-    pub(super) fn run_grid_for_indices(mut self) -> (Vec<Seen>, bool) {
+    /// As [`Self::run_grid`], for the values of subscripts; and whether all blocks were executed. `None` where what was executed
+    /// was not followed to the end.
+    pub(super) fn run_grid_for_indices(mut self) -> Option<(Vec<Seen>, bool)> {
         self.run_blocks();
         let of_blocks: u64 = self.launch.grid.iter().map(|&size| u64::from(size)).product();
-        (self.take_indices(), self.blocks_run.len() as u64 == of_blocks)
+        Some((self.take_indices()?, self.blocks_run.len() as u64 == of_blocks))
     }
 
     /// Executes the blocks that matter, as far as the budget goes.

@@ -135,7 +135,7 @@ fn no_execution_contradicts_a_statement() {
 fn no_block_goes_beyond_what_a_few_show_of_subscripts() {
     let mut random = Random::new(11);
     let (mut shown, mut silent) = (0, 0);
-    for _ in 0..KERNELS {
+    for _ in 0..KERNELS / 5 {
         let text = twins::twins(&mut random).cuda;
         let code = code(&text);
         for (threads, blocks, n) in [(32, 30, 700), (64, 12, 1), (33, 20, 400), (1, 40, 30), (96, 10, 5000)] {
@@ -153,5 +153,5 @@ fn no_block_goes_beyond_what_a_few_show_of_subscripts() {
         }
     }
     // Where all blocks show a range, a few of them mostly suffice.
-    assert!(shown > 500 && shown > silent, "{shown} shown, {silent} not");
+    assert!(shown > 100 && shown > silent, "{shown} shown, {silent} not");
 }

@@ -1,15 +1,15 @@
 //! Puts together what each kernel was checked for and how.
 
-use super::accounts::{AccessAccount, Blindness, KernelAccount, LaunchAccount};
+use super::accounts::{AccessAccount, Blindness, IndexAccount, KernelAccount, LaunchAccount};
 use super::binding::Binding;
 use super::collect::{ModuleLaunches, Seen};
-use super::execute::{Module, Outcome};
+use super::execute::{LEAST_OPERATIONS, Module, OPERATIONS_PER_BYTE, Outcome};
 use super::origin;
 use super::{Basis, KernelRun};
 use crate::facts::Site;
-use cudalint_kernel::Code;
 use cudalint_kernel::readings::absence::absence;
 use cudalint_kernel::readings::blind::{self, Why};
+use cudalint_kernel::{Budget, Code, index_ranges, unknown_indices};
 use cudalint_program::ir::FunctionId;
 
 /// Most causes that are told of one kernel.
@@ -28,10 +28,13 @@ fn words(cause: &'static str) -> &'static str {
 
 impl Module<'_> {
     pub(super) fn accounts(&mut self, launches: &ModuleLaunches<'_>) -> Vec<KernelAccount> {
-        launches.kernels.iter().filter_map(|(kernel, seen)| self.account(*kernel, seen)).collect()
+        let bytes = self.project.source(self.id).len() as u64;
+        // What executing each launch once more may cost.
+        let mut left = LEAST_OPERATIONS.max(bytes.saturating_mul(OPERATIONS_PER_BYTE));
+        launches.kernels.iter().filter_map(|(kernel, seen)| self.account(*kernel, seen, &mut left)).collect()
     }
 
-    fn account(&mut self, kernel: FunctionId, seen: &[Seen<'_>]) -> Option<KernelAccount> {
+    fn account(&mut self, kernel: FunctionId, seen: &[Seen<'_>], left: &mut u64) -> Option<KernelAccount> {
         let function = self.project.function_at(self.id, kernel)?;
         let runs: Vec<KernelRun> = self.runs.get(&kernel).into_iter().flatten().map(|(_, run)| run.clone()).collect();
         let binding = match (self.runs.get(&kernel).and_then(|all| all.first()), seen.first()) {
@@ -88,9 +91,53 @@ impl Module<'_> {
             launches: self.launches_of(seen),
             basis: runs.iter().map(|run| run.basis).max(),
             accesses,
+            indices: self.indices(kernel, left),
             causes: kept,
             absence: code.map(|code| absence(&code, &blocks)).unwrap_or_default(),
         })
+    }
+
+    /// What each launch that rests on facts alone shows of subscripts.
+    fn indices(&mut self, kernel: FunctionId, left: &mut u64) -> Vec<IndexAccount> {
+        let runs = self.runs.get(&kernel).cloned().unwrap_or_default();
+        let mut all = Vec::new();
+        for (binding, run) in runs.iter().filter(|(_, run)| run.basis == Basis::Facts && run.launch.is_some()) {
+            let Some(code) = self.code(kernel, binding) else { continue };
+            let cost = run.report.coverage.operations;
+            let mut launches: Vec<Site> = run.launched.iter().map(|(site, _)| *site).collect();
+            launches.sort_unstable();
+            launches.dedup();
+            let followed = run.assumptions.is_none() && run.report.coverage.complete && *left >= cost;
+            let ranges = if followed {
+                *left -= cost;
+                index_ranges(&code, &run.input, &Budget::default())
+            } else {
+                unknown_indices(&code)
+            };
+            let ranges = ranges.into_iter().filter(|range| self.is_between_brackets(range.site, range.index));
+            all.extend(ranges.map(|range| IndexAccount {
+                site: range.site,
+                launches: launches.clone(),
+                grid: run.grid,
+                block: run.block,
+                values: range.values,
+            }));
+        }
+        all.sort_by_key(|index| index.site);
+        all
+    }
+
+    /// Whether the source has an index as the last thing between brackets, alone: `p + i` and a macro's arguments are no subscripts,
+    /// and of `a[i, j]` it would not be told which is meant.
+    fn is_between_brackets(&self, site: Site, index: Site) -> bool {
+        let text = self.project.text(site.module, site.span);
+        let from = (index.span.start - site.span.start) as usize;
+        let to = (index.span.end - site.span.start) as usize;
+        let (Some(before), Some(after)) = (text.get(..from), text.get(to..)) else { return false };
+        // Of a member the place may be that of the whole.
+        let is_rest = |c: char| c.is_alphanumeric() || c.is_whitespace() || matches!(c, '_' | '.' | ')');
+        after.strip_suffix(']').is_some_and(|rest| rest.chars().all(is_rest))
+            && before.rsplit_once('[').is_some_and(|(_, inside)| !inside.contains([',', ']']))
     }
 
     fn launches_of(&self, seen: &[Seen<'_>]) -> Vec<LaunchAccount> {

@@ -2,6 +2,7 @@
 
 use super::Basis;
 use crate::facts::Site;
+use cudalint_kernel::Values;
 use cudalint_kernel::readings::absence::Absence;
 use cudalint_program::ir::FunctionId;
 
@@ -23,6 +24,21 @@ pub struct AccessAccount {
     pub site: Site,
     /// Whether its address was known each time; `None` where no execution came by.
     pub known: Option<bool>,
+}
+
+/// Values of a subscript in the launches that were executed with facts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexAccount {
+    /// The subscript with all before it: `a[i]`.
+    pub site: Site,
+    /// Launches with the same numbers.
+    pub launches: Vec<Site>,
+    /// Blocks along x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y, z.
+    pub block: [u32; 3],
+    /// The values of all threads, where all are known.
+    pub values: Option<Values>,
 }
 
 /// Something that could not be followed, in words at its place.
@@ -49,6 +65,8 @@ pub struct KernelAccount {
     pub basis: Option<Basis>,
     /// Its accesses to memory, those of device functions that it calls included.
     pub accesses: Vec<AccessAccount>,
+    /// Values of the subscripts in it and in device functions that it calls, launch after launch.
+    pub indices: Vec<IndexAccount>,
     /// What could not be followed.
     pub causes: Vec<Blindness>,
     /// What surely does not happen in any launch.

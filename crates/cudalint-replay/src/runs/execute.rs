@@ -32,12 +32,12 @@ const MAX_EXECUTIONS: usize = 96;
 const MAX_PROPOSALS: usize = 1;
 /// Lane-operations that a byte of the kernel's file pays for. A byte is parsed in about 150 ns and a lane-operation takes
 /// about 10 ns, so that a file whose kernels use up all of it costs about 25 times its parse.
-const OPERATIONS_PER_BYTE: u64 = 375;
+pub(super) const OPERATIONS_PER_BYTE: u64 = 375;
 /// Lane-operations for a launch after the first with the same template arguments, of those that rest on facts and of
 /// those that do not: what the kernel does was seen, it is about other numbers.
 pub(super) const OPERATIONS_OF_LATER_ONES: u64 = 75_000;
 /// What the smallest file may spend: two launches with all of their own budget.
-const LEAST_OPERATIONS: u64 = 600_000;
+pub(super) const LEAST_OPERATIONS: u64 = 600_000;
 
 /// What came of one module's kernels.
 #[derive(Clone, Debug, Default)]

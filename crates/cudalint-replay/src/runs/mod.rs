@@ -31,9 +31,10 @@ mod uniform;
 mod unlaunched;
 mod written;
 
-pub use accounts::{AccessAccount, Blindness, KernelAccount, LaunchAccount};
+pub use accounts::{AccessAccount, Blindness, IndexAccount, KernelAccount, LaunchAccount};
 pub use collect::{ModuleLaunches, collect};
 pub use counts::Counts;
+pub use cudalint_kernel::Values;
 pub use cudalint_kernel::figures::{Figures, Requests};
 pub use cudalint_kernel::readings::Unguarded;
 pub use cudalint_kernel::readings::absence;

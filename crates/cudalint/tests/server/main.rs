@@ -6,6 +6,7 @@ mod about_findings;
 #[path = "../common/mod.rs"]
 mod common;
 mod editor;
+mod hints;
 mod notebooks;
 mod random_edits;
 

@@ -57,7 +57,7 @@ fn edit_and_compare(edits: usize) {
     let sandbox = Sandbox::new(&[]);
     let folder = std::fs::canonicalize(sandbox.path()).unwrap();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
-    let mut editor = Editor::start(&folder, capabilities());
+    let mut editor = started(&folder);
     let mut texts: Vec<(&str, String)> =
         ["a.cu", "b.cuh", "c.py"].iter().zip(&sources).map(|(name, text)| (*name, text.clone())).collect();
     for (name, text) in &texts {
@@ -110,6 +110,16 @@ fn edit_and_compare(edits: usize) {
     editor.end();
 }
 
+/// A session with everything that is off by default.
+fn started(folder: &Path) -> Editor {
+    let folders = json!([{ "uri": crate::uri_of(folder), "name": "folder" }]);
+    let options = json!({ "inlayHints": { "indexRange": true } });
+    Editor::start_with(
+        folder,
+        json!({ "capabilities": capabilities(), "workspaceFolders": folders, "initializationOptions": options }),
+    )
+}
+
 /// An editor that is never told to ask again: it does so anyway.
 fn capabilities() -> Value {
     let mut all = pulling();
@@ -119,7 +129,7 @@ fn capabilities() -> Value {
 
 /// A long session and a fresh one say the same of the same texts.
 fn compare(editor: &mut Editor, folder: &Path, texts: &[(&str, String)], edit: usize) {
-    let mut fresh = Editor::start(folder, capabilities());
+    let mut fresh = started(folder);
     for (name, text) in texts {
         fresh.open(name, text);
     }
@@ -129,9 +139,17 @@ fn compare(editor: &mut Editor, folder: &Path, texts: &[(&str, String)], edit: u
         let broken = |item: &&Value| item["message"].as_str().is_some_and(|said| said.contains("internal fault"));
         assert_eq!(long.as_array().into_iter().flatten().find(broken), None, "{name} after {edit} edits:\n{text}");
     }
-    // What editors ask for all the time is asked here, too.
-    let uri = editor.uri(texts[0].0);
-    editor.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+    // What editors ask for all the time is asked here, too, and is no other.
+    for (name, text) in texts {
+        let document = json!({ "uri": editor.uri(name) });
+        let lenses = json!({ "textDocument": document });
+        let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 1 << 20, "character": 0 } });
+        let hints = json!({ "textDocument": document, "range": range });
+        for (method, params) in [("textDocument/codeLens", lenses), ("textDocument/inlayHint", hints)] {
+            let (long, new) = (editor.request(method, params.clone()), fresh.request(method, params));
+            assert_eq!(long, new, "{method} of {name} after {edit} edits:\n{text}");
+        }
+    }
     fresh.end();
 }
 

@@ -16,6 +16,7 @@ const TEXT = `#include <cuda_runtime.h>
 __global__ void increment(float *values) { values[threadIdx.x] = 1; }
 cudaError_t run(float *values) {
     increment<<<20 / 32, 32>>>(values);
+    increment<<<1, 64>>>(values);
     return cudaGetLastError();
 }
 `;
@@ -36,6 +37,7 @@ test("a session with the client's own library", async () => {
     processId: process.pid,
     rootUri: pathToFileURL(folder).href,
     workspaceFolders: [{ uri: pathToFileURL(folder).href, name: "folder" }],
+    initializationOptions: { inlayHints: { indexRange: true } },
     capabilities: {
       textDocument: {
         diagnostic: {},
@@ -72,6 +74,10 @@ test("a session with the client's own library", async () => {
   assert.ok(types.Hover.is(hover), JSON.stringify(hover));
   const lenses = await connection.sendRequest(rpc.CodeLensRequest.type, { textDocument });
   assert.ok(lenses.length === 2 && lenses.every((lens) => types.CodeLens.is(lens)), JSON.stringify(lenses));
+
+  const everything = types.Range.create(0, 0, 99, 0);
+  const hints = await connection.sendRequest(rpc.InlayHintRequest.type, { textDocument, range: everything });
+  assert.ok(hints.length === 1 && types.InlayHint.is(hints[0]), JSON.stringify(hints));
 
   const page = await connection.sendRequest(rpc.ExecuteCommandRequest.type, {
     command: "cudalint.explain",
