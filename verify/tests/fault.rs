@@ -6,11 +6,11 @@
 mod fault_support;
 mod lab_support;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{Confidence, Verdict};
 use cudalint_findings::{Claim, Fault};
 use cudalint_verify::experiment::{self, Judgement};
-use cudalint_verify::scenario::{CudaProgram, Origin, Program, ScenarioFile};
+use cudalint_verify::scenario::{CudaProgram, Origin, Program, Project, ScenarioFile};
 use fault_support::{addr2line, call, calls, finding, launch, site, words};
 use lab_support::{Place, compiler, limits};
 use std::fmt::Write as _;
@@ -85,8 +85,8 @@ fn silent() -> Runs {
     }
 }
 
-fn judge_with(runs: &Runs, fault: Fault, change: impl Fn(&mut cudalint_findings::model::FindingEntry)) -> Judgement {
-    let place = Place::new();
+/// A program whose runs go so, as a shell reads it. Each program of a project's run has a log of its own.
+fn shell(runs: &Runs, folder: &Utf8Path, of_program: &str) -> String {
     let mut script = String::from("case \"$CUDALINT_PROBE_MODE-$CUDALINT_PROBE_CHECKED-$CUDALINT_PROBE_SILENT\" in\n");
     let kinds = [
         ("trace--", &runs.baseline),
@@ -95,28 +95,65 @@ fn judge_with(runs: &Runs, fault: Fault, change: impl Fn(&mut cudalint_findings:
         ("*", &runs.injected),
     ];
     for (index, (pattern, goes)) in kinds.into_iter().enumerate() {
-        let log = place.path.join(format!("log-{index}"));
+        let log = folder.join(format!("log-{index}"));
         std::fs::write(&log, goes.log.join("\n") + "\n").unwrap();
         let _ = writeln!(
             script,
-            "{pattern}) cat {log} > \"$CUDALINT_PROBE_LOG\"; printf '%b' \"{}\"; printf '%b' '{}' >&2; {};;",
+            "{pattern}) cat {log} > \"$CUDALINT_PROBE_LOG{of_program}\"; printf '%b' \"{}\"; printf '%b' '{}' >&2; {};;",
             goes.stdout, goes.stderr, goes.ends
         );
     }
-    script.push_str("esac");
-    let mut machine = place.machine(&compiler(&script), "exit 1");
+    script + "esac"
+}
+
+fn judge_with(runs: &Runs, fault: Fault, change: impl Fn(&mut cudalint_findings::model::FindingEntry)) -> Judgement {
+    let place = Place::new();
+    judge_program(&place, &shell(runs, &place.path, ""), None, fault, change)
+}
+
+/// The same in a project's own run.
+fn judge_in_project(
+    runs: &Runs,
+    fault: Fault,
+    change: impl Fn(&mut cudalint_findings::model::FindingEntry),
+) -> Judgement {
+    let place = Place::new();
+    let folder = place.path.join("project");
+    std::fs::create_dir_all(&folder).unwrap();
+    lab_support::script(&folder.join("tests"), &shell(runs, &place.path, ".1"));
+    let project = Project {
+        folder: folder.clone(),
+        base: folder.clone(),
+        root: folder,
+        clean: None,
+        build: None,
+        run: vec!["./tests".to_owned()],
+        given: true,
+        replaced: None,
+    };
+    judge_program(&place, "exit 1", Some(project), fault, change)
+}
+
+fn judge_program(
+    place: &Place,
+    script: &str,
+    project: Option<Project>,
+    fault: Fault,
+    change: impl Fn(&mut cudalint_findings::model::FindingEntry),
+) -> Judgement {
+    let mut machine = place.machine(&compiler(script), "exit 1");
     machine.addr2line = Some(lab_support::program(place.script("addr2line", addr2line())));
     let lab = place.lab(machine, limits());
     let bench = lab.bench("one").unwrap();
     let unit = Utf8PathBuf::from("program.cu");
     let program = Program::Cuda(CudaProgram {
-        origin: Origin::AsWritten,
+        origin: if project.is_some() { Origin::Project } else { Origin::AsWritten },
         unit: unit.clone(),
         files: vec![ScenarioFile { path: unit, text: format!("#line 1 \"program.cu\"\n{SOURCE}") }],
         flags: Vec::new(),
         arguments: Vec::new(),
         reproducer: None,
-        project: None,
+        project,
     });
     let mut finding = finding(fault, (5, 5), (5, 26));
     change(&mut finding);
@@ -197,6 +234,55 @@ fn words_that_change_from_run_to_run_tell_nothing() {
     runs.injected = runs.injected.says(changing);
     let judgement = judge(&runs);
     assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+}
+
+/// Three lines that begin with another one in each run, as of tests that run beside one another.
+const IN_ANOTHER_ORDER: &str = "$(n=$(cat turn 2>/dev/null || echo 0); echo $(((n + 1) % 3)) > turn; \
+    echo abcab | cut -c$((n + 1))-$((n + 3)) | fold -w1)\\n";
+
+#[test]
+fn lines_in_another_order_from_run_to_run_are_not_held_against_a_program() {
+    let mut runs = silent();
+    runs.baseline = runs.baseline.says(IN_ANOTHER_ORDER);
+    runs.injected = runs.injected.says(IN_ANOTHER_ORDER);
+    let judgement = judge(&runs);
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    runs.injected = runs.injected.says("a\\nb\\nfailed\\n");
+    let judgement = judge(&runs);
+    assert_eq!(judgement.verdict, Verdict::Refuted, "{}", judgement.reason);
+}
+
+#[test]
+fn a_failure_that_is_noticed_where_the_last_error_cannot_be_told_apart_does_not_refute() {
+    let mut runs = silent();
+    let changing = "$(head -c 12 /dev/urandom | od -An -tx1 | tr -d ' \\\\n' | tr '0-9a-f' 'g-v')\\n";
+    runs.baseline = runs.baseline.says(changing);
+    runs.quiet = Some(runs.injected.clone().says(changing));
+    runs.injected = runs.injected.says(changing).ends("exit 8");
+    let judgement = judge(&runs);
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    assert!(judgement.reason.contains("cannot be told"), "{}", judgement.reason);
+}
+
+#[test]
+fn tests_that_look_at_the_last_error_of_a_launch_do_not_refute() {
+    let look = |file: &str| {
+        let mut looks = call("cudaPeekAtLastError", 44, 7, 9, 9);
+        looks = looks.replace("program.cu", file);
+        let mut runs = launches();
+        runs.injected = Goes::log(&calls(&[launch(0, 9), looks])).ends("exit 8");
+        for goes in [&mut runs.baseline, &mut runs.injected] {
+            goes.log[0] = r#"{"event":"begin","program":"/nowhere/tests"}"#.to_owned();
+        }
+        runs
+    };
+    let judgement = judge_in_project(&look("tests/check.h"), Fault::Launch, at_launch);
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    assert!(judgement.reason.contains("by `cudaPeekAtLastError` at tests/check.h:44"), "{}", judgement.reason);
+    let judgement = judge_in_project(&look("program.cu"), Fault::Launch, at_launch);
+    assert_eq!(judgement.verdict, Verdict::Refuted, "{}", judgement.reason);
+    let judgement = judge_with(&look("tests/check.h"), Fault::Launch, at_launch);
+    assert_eq!(judgement.verdict, Verdict::Refuted, "{}", judgement.reason);
 }
 
 #[test]

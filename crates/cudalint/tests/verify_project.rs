@@ -378,3 +378,24 @@ fn tests_in_python_come_under_the_driver_and_say_what_they_reach() {
     assert!(clear["attempts"][0]["reason"].as_str().unwrap().contains("never came to ops.py:8"), "{clear}");
     assert!(clear["reason"].as_str().unwrap().contains("one more command in `[verify] run`"), "{clear}");
 }
+
+#[test]
+fn tests_that_cannot_be_imported_say_so() {
+    let project = Project::new(&[
+        ("app/ops.py", OPS),
+        ("app/tests/run.py", "import not_here\nimport ops\n\nops.scale()\n"),
+        ("app/stand_ins/cupy.py", CUPY),
+    ]);
+    let app = project.sandbox.path().join("app");
+    let run = "PYTHONPATH=$PYTHONPATH:.:stand_ins python3 tests/run.py";
+    let ran = project.verify("app", &["--run", run, "ops.py"]);
+    let outcomes =
+        std::fs::read_to_string(app.join("cudalint-out/outcomes.jsonl")).unwrap_or_else(|_| panic!("{ran:?}"));
+    for outcome in outcomes.lines() {
+        let outcome: Value = serde_json::from_str(outcome).unwrap();
+        let first = &outcome["attempts"][0];
+        assert_eq!(first["reached"], false, "{outcome}");
+        let reason = first["reason"].as_str().unwrap();
+        assert!(reason.contains("it ended with exit status 1: ModuleNotFoundError"), "{reason}");
+    }
+}

@@ -1,9 +1,10 @@
 //! Python in a project's own run: its tests, or whatever its commands start. One run alone tells what they come to; what a
 //! finding's method needs beside is made for all findings that need it, or for this one.
 
+use super::probed::ending;
 use super::run_alone::Tested;
 use super::{Judgement, driver, exception, output, sanitizer, watchpoint};
-use crate::lab::Bench;
+use crate::lab::{Bench, first_error};
 use crate::project::{self, Reached};
 use crate::scenario::{Program, Project, PythonProgram};
 use crate::tools::sanitizer::base_name;
@@ -34,7 +35,17 @@ pub(super) fn perform(
     }
     if !comes_to(finding, &alone.reached) {
         let (path, line) = (&finding.path, finding.range.start.line);
-        return Judgement { reached: Some(false), ..unviable(format!("the run never came to {path}:{line}")) };
+        // Tests that cannot be imported come to nothing.
+        let ended = alone.run.failed().then(|| {
+            let said = first_error(&format!("{}\n{}", alone.run.stderr, alone.run.stdout));
+            format!(
+                "; it ended with {}{}",
+                ending(&alone.run),
+                said.map(|line| format!(": {line}")).unwrap_or_default()
+            )
+        });
+        let reason = format!("the run never came to {path}:{line}{}", ended.unwrap_or_default());
+        return Judgement { reached: Some(false), ..unviable(reason) };
     }
     let own = Program::Python(program.clone());
     let judgement = match finding.verification.method {

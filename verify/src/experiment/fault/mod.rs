@@ -61,8 +61,14 @@ fn status(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> R
     let baseline = probed.run("baseline", &Plan::default());
     usable(&baseline)?;
     let targets = targets(&spots, &baseline)?;
-    let trial =
-        Trial { probed: &probed, baseline, task: Task::Status, assumes: false, places: finding.claim.sites.len() + 1 };
+    let trial = Trial {
+        probed: &probed,
+        baseline,
+        task: Task::Status,
+        assumes: false,
+        places: finding.claim.sites.len() + 1,
+        in_project: program.project.is_some(),
+    };
     Ok(trial.judge(&targets))
 }
 
@@ -92,7 +98,14 @@ fn launch(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> R
         }
     }
     let assumes = assumes(finding);
-    let trial = Trial { probed: &probed, baseline, task: Task::Launch, assumes, places: finding.claim.sites.len() + 1 };
+    let trial = Trial {
+        probed: &probed,
+        baseline,
+        task: Task::Launch,
+        assumes,
+        places: finding.claim.sites.len() + 1,
+        in_project: program.project.is_some(),
+    };
     Ok(trial.judge(&targets))
 }
 
@@ -113,7 +126,14 @@ fn asynchronous(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>
     let target = Target { spot, sites: vec![(Site::Launch(at), LAUNCH_FAILURE)], what: plain_kernel(&last.kernel) };
     // In a program around one function, the waiting may be left to callers that are not there.
     let assumes = assumes(finding) && !matches!(program.origin, Origin::AsWritten | Origin::Project);
-    let trial = Trial { probed: &probed, baseline, task: Task::Asynchronous, assumes, places: 1 };
+    let trial = Trial {
+        probed: &probed,
+        baseline,
+        task: Task::Asynchronous,
+        assumes,
+        places: 1,
+        in_project: program.project.is_some(),
+    };
     Ok(trial.judge_turn(&[target], turn))
 }
 

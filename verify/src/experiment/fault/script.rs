@@ -36,6 +36,7 @@ fn status(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) ->
             task: Task::Status,
             assumes: false,
             places: finding.claim.sites.len() + 1,
+            in_project: false,
         };
         trial.judge(&targets)
     });

@@ -7,7 +7,8 @@ use crate::experiment::Judgement;
 use crate::experiment::place::Spot;
 use crate::experiment::probed::{BACK_END, Probed, Seen, ending, record};
 use crate::probe::{Plan, Site, Task};
-use crate::tools::probe_log::Event;
+use crate::tools::probe_log::{Call, Event};
+use crate::tools::sanitizer::same_path;
 use cudalint_findings::model::{EvidenceRecord, Verdict};
 
 /// A place that is made to fail.
@@ -48,6 +49,8 @@ pub(super) struct Trial<'a> {
     pub assumes: bool,
     /// Places that the finding names.
     pub places: usize,
+    /// Whether the program is a project's own run, in which tests look at what is not theirs.
+    pub in_project: bool,
 }
 
 impl Trial<'_> {
@@ -123,20 +126,37 @@ impl Trial<'_> {
     }
 
     /// The program noticed a failure. Where it only looked at the last error later, the status itself was dropped all the
-    /// same: neither confirmed nor refuted.
+    /// same: neither confirmed nor refuted. So it is where the tests of a project look at the last error.
     fn noticed(&self, target: &Target, turn: u64, how: &str, failing: &Seen) -> Judgement {
         let shown = target.spot.shown();
         let what = &target.what;
         let record = self.record("reaction", target, format!("when `{what}` failed at {shown}: {how}"));
+        let not_observed =
+            |reason: String| self.judgement(Verdict::NotObserved, reason, failing, "injected", vec![record.clone()]);
         if self.task == Task::Status {
             let plan = Plan { task: self.task, sites: target.sites.clone(), turn, silent: true, ..Plan::default() };
             let quiet = self.probed.run("quiet", &plan);
-            if self.reaction("quiet", &quiet) == Reaction::Silent {
-                let reason = format!(
-                    "the status of `{what}` at {shown} is dropped, but its failure is noticed later through the last error: {how}"
-                );
-                return self.judgement(Verdict::NotObserved, reason, failing, "injected", vec![record]);
+            match self.reaction("quiet", &quiet) {
+                Reaction::Silent => {
+                    return not_observed(format!(
+                        "the status of `{what}` at {shown} is dropped, but its failure is noticed later through the last error: {how}"
+                    ));
+                }
+                Reaction::Unclear(why) => {
+                    return not_observed(format!(
+                        "the failure of `{what}` at {shown} is noticed, and whether by its status or through the last error cannot be told, since {why}: {how}"
+                    ));
+                }
+                Reaction::Reacts(_) | Reaction::Prints(_) => {}
             }
+        } else if self.in_project
+            && self.task == Task::Launch
+            && let Some(look) = look_elsewhere(failing, target)
+        {
+            return not_observed(format!(
+                "nothing looks at `{what}` in {}, but its failure is noticed later, by `{}` at {}:{}: {how}",
+                target.spot.path, look.function, look.file, look.line
+            ));
         }
         let verdict = if self.assumes { Verdict::NotObserved } else { Verdict::Refuted };
         let assumption = if self.assumes { " (what the finding assumes did not hold in this program)" } else { "" };
@@ -236,6 +256,23 @@ fn words(site: Option<&(Site, i64)>) -> String {
         LAUNCH_FAILURE => "that a kernel failed (719)".to_owned(),
         code => format!("status {code}"),
     }
+}
+
+/// The first call that reports the failure of a launch, where it stands in another file than the launch.
+fn look_elsewhere<'s>(seen: &'s Seen, target: &Target) -> Option<&'s Call> {
+    let refused = |event: &Event| match event {
+        Event::Launch(launch) => {
+            launch.handed != launch.real
+                && target.sites.iter().any(|(site, _)| launch.at.is_some_and(|at| *site == Site::Launch(at)))
+        }
+        _ => false,
+    };
+    let behind = seen.trace.events.iter().skip_while(|event| !refused(event));
+    let reports = behind.filter_map(|event| match event {
+        Event::Call(call) if call.handed != 0 => Some(call),
+        _ => None,
+    });
+    reports.take(1).find(|call| !same_path(&call.file, target.spot.path.as_str()))
 }
 
 /// Whether a run came to a place and was handed a failure there.
