@@ -513,6 +513,19 @@ class Compare(Place):
         self.assertEqual([fact["differs"] for fact in facts if "differs" in fact][:1], [False], facts)
         self.assertIn("is compiled after `GAIN` has changed", next(fact["text"] for fact in facts if "text" in fact))
 
+    def test_hooks_in_a_method_of_a_class_are_found(self):
+        path = self.script("class Test:\n    def test(self):\n        x = 1\n        return x\n")
+        import ast
+        import builtins
+
+        script = cudalint_watched.Script(path)
+        tree = ast.fix_missing_locations(ast.Module(cudalint_hooks.hooked(script.tree().body, [(3, 3)]), []))
+        setattr(builtins, cudalint_hooks.HOOK, cudalint_compare.Looker(self.folder.name, None))
+        self.addCleanup(delattr, builtins, cudalint_hooks.HOOK)
+        made = {}
+        exec(compile(tree, path, "exec"), made)
+        self.assertEqual(made["Test"]().test(), 1)
+
     def test_hooks_leave_lines_where_they_are(self):
         path = self.script("def f():\n    if True:\n        raise ValueError('x')\n    return 1\n\nf()\n")
         import ast

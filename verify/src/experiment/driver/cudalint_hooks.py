@@ -8,7 +8,8 @@ import types
 
 import cudalint_calls
 
-HOOK = "__cudalint_compare"
+# Python takes a name that does not end so, in the body of a class, for one of the class.
+HOOK = "__cudalint_compare__"
 
 
 def argument_at(script, tree, place):
