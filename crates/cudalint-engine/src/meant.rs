@@ -3,7 +3,7 @@
 
 use crate::others::words;
 use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, Module};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Bytes of a call's arguments that are read, at most.
 const LONGEST: usize = 4000;
@@ -18,17 +18,33 @@ pub(crate) struct Meant<'p> {
     elsewhere: Vec<&'p str>,
 }
 
-impl<'p> Meant<'p> {
+/// The functions of a project by their names, and the names of its classes.
+pub(crate) struct Named<'p> {
+    functions: FxHashMap<&'p str, Vec<&'p Function>>,
+    classes: FxHashSet<&'p str>,
+}
+
+impl<'p> Named<'p> {
     /// `modules`: all of the project.
-    pub fn of(function: &'p Function, modules: &(impl Iterator<Item = &'p Module> + Clone)) -> Self {
+    pub fn of(modules: impl Iterator<Item = &'p Module> + Clone) -> Self {
+        let mut functions: FxHashMap<&str, Vec<&Function>> = FxHashMap::default();
+        for function in modules.clone().flat_map(|module| &module.functions) {
+            functions.entry(&function.name).or_default().push(function);
+        }
+        Self { functions, classes: modules.flat_map(|module| &module.records).map(|record| &*record.name).collect() }
+    }
+}
+
+impl<'p> Meant<'p> {
+    /// `all`: those of the project.
+    pub fn of(function: &'p Function, all: &Named<'p>) -> Self {
         let largest = function.param_count as usize;
-        let named = modules.clone().flat_map(|module| &module.functions).filter(|other| other.name == function.name);
+        let named = all.functions.get(&*function.name).into_iter().flatten().copied();
         // Default values stand in the declaration alone.
         let same = named.clone().filter(|other| other.param_count == function.param_count);
         let least = same.map(needed).min().unwrap_or(0);
         let packs = function.variadic || function.template_params.iter().any(|param| param.pack) || function.damaged;
-        let of_class =
-            |name: &str| modules.clone().flat_map(|module| &module.records).any(|record| record.name == *name);
+        let of_class = |name: &str| all.classes.contains(name);
         let is_free = function.role == FunctionRole::Free && !function.scope.last().is_some_and(|last| of_class(last));
         let elsewhere = named.filter(|other| other.role == FunctionRole::Free).filter_map(|other| {
             let last = other.scope.last()?;

@@ -8,7 +8,7 @@
 use crate::callers::Calls;
 use crate::dead::{Dead, dead};
 use crate::exports::{Code, Exports, is_of_program};
-use crate::meant::{Meant, expanding};
+use crate::meant::{Meant, Named, expanding};
 use crate::others::{self, Other, Others, holds, names_file, words, words_at};
 use crate::pasting::{pasted, pastes_blindly};
 use crate::roles::Role;
@@ -70,6 +70,8 @@ pub(crate) struct Uses<'p> {
     pasted: Vec<(&'p str, bool)>,
     /// Where the names of functions and classes stand: file and position.
     places: OnceLock<FxHashMap<&'p str, Vec<(usize, usize)>>>,
+    /// Functions and classes by their names.
+    named: OnceLock<Named<'p>>,
     /// Macros that may stand for several arguments.
     expanding: OnceLock<FxHashSet<&'p str>>,
     /// Mangled names that the files spell.
@@ -183,6 +185,7 @@ impl<'p> Uses<'p> {
             is_program,
             pasted,
             places: OnceLock::new(),
+            named: OnceLock::new(),
             expanding: OnceLock::new(),
             mangled: OnceLock::new(),
             exports: OnceLock::new(),
@@ -233,7 +236,8 @@ impl<'p> Uses<'p> {
             return false;
         }
         let same = |other: &Function| other.name == function.name && other.param_count == function.param_count;
-        let meant = Meant::of(function, &self.files.iter().map(|file| file.module));
+        let named = self.named.get_or_init(|| Named::of(self.files.iter().map(|file| file.module)));
+        let meant = Meant::of(function, named);
         let expanding = self.expanding.get_or_init(|| expanding(self.files.iter().map(|file| file.module)));
         let means = |text: &str, at: usize| meant.at(text, at, &|word| expanding.contains(word));
         if file.hides(function) {

@@ -26,7 +26,7 @@ pub mod report;
 pub mod solve;
 
 pub use code::Code;
-pub use execute::{ASSUMED_ROUNDS, execute, execute_assuming, figures, index_ranges};
+pub use execute::{ASSUMED_ROUNDS, execute, execute_assuming, figures, index_ranges, reach};
 pub use indices::{IndexRange, Values, unknown_indices};
 pub use launch::{Argument, Budget, Buffer, Contents, LaunchInput};
 pub use lower::lower;

@@ -1,7 +1,10 @@
 //! What happened in a launch. Rules read these through the facts of the replay; nothing here is worded.
 
+use crate::launch::{Budget, LaunchInput};
 use cudalint_program::ir::ModuleId;
 use cudalint_syntax::Span;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex};
 
 /// A place in the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,8 +120,10 @@ pub struct Event {
     /// Conditions that hold where it happens, outermost first: those that differ between threads only. An early
     /// `return` under a condition counts as one that all later code stands under.
     pub guards: Vec<Site>,
-    /// Where what is read here goes.
+    /// Where what is read here goes, as long as nobody has [asked](crate::reach).
     pub reach: Reach,
+    /// How to find it out.
+    pub again: Option<Arc<Again>>,
     /// What it rests on besides the launch, where the threads come here past conditions that nobody knows.
     pub doubt: Option<Doubt>,
 }
@@ -136,6 +141,42 @@ pub enum Reach {
     /// Something that others see is another one with another value.
     Somewhere,
 }
+
+/// What an execution was given, so that it can be repeated when somebody asks where its suspicious reads go: most of them are not
+/// asked about, since what they show is dropped before or is the same as what others show.
+#[derive(Debug)]
+pub struct Again {
+    pub(crate) launch: LaunchInput,
+    pub(crate) budget: Budget,
+    /// Answers that were assumed.
+    pub(crate) conditions: Vec<OpenCondition>,
+    /// The reads, in order.
+    pub(crate) sites: Vec<Site>,
+    /// What has been found out so far.
+    pub(crate) known: Mutex<Traced>,
+}
+
+/// Two events are the same whatever has been asked about them.
+impl PartialEq for Again {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.launch, &self.budget, &self.conditions) == (&other.launch, &other.budget, &other.conditions)
+    }
+}
+
+/// What is known of where the suspicious reads of an execution go.
+#[derive(Debug, Default)]
+pub(crate) struct Traced {
+    /// The cells that they are about, and those reads that are about any: collected once.
+    pub spots: Option<(Arc<FxHashMap<Site, Spots>>, Vec<Site>)>,
+    /// Where they go all together.
+    pub all: Option<Reach>,
+    /// Where each goes by itself.
+    pub each: FxHashMap<Site, Reach>,
+}
+
+/// Bytes of objects in a block, by the objects' positions, each with the one lane that stores there, if there is one: what it
+/// reads there itself is in order.
+pub(crate) type Spots = FxHashMap<([u32; 3], u32, i64), Option<u16>>;
 
 /// What threads of a block are taken to do at conditions that each of them decides for itself, by data or by its number.
 #[derive(Clone, Debug, PartialEq, Eq)]

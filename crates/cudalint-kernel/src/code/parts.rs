@@ -110,7 +110,10 @@ impl Code {
 
     /// The same for an expression.
     pub fn walk_expr(&self, expr: ExprId, mut visit: impl FnMut(ExprId, &Expr) -> bool) {
-        self.walk_from(vec![Item::Expr(expr)], |item| match item {
+        // Room for most expressions: a stack that grows is paid for several times.
+        let mut open = Vec::with_capacity(16);
+        open.push(Item::Expr(expr));
+        self.walk_from(open, |item| match item {
             Item::Expr(id) => self.exprs.get(id).is_some_and(|node| visit(id, &node.kind)),
             Item::Stmt(_) => true,
         });
@@ -119,7 +122,6 @@ impl Code {
     fn walk_from(&self, mut open: Vec<Item>, mut visit: impl FnMut(Item) -> bool) {
         // An expression may stand in several others: the walk comes by each as often, within reason.
         let mut steps = 2 * (self.exprs.len() + self.stmts.len());
-        let mut parts: Vec<Item> = Vec::new();
         while let Some(item) = open.pop() {
             if steps == 0 {
                 return;
@@ -128,15 +130,22 @@ impl Code {
             if !visit(item) {
                 continue;
             }
+            let first = open.len();
             let mut each = |part: Child<'_>| match part {
-                Child::Expr(id) => parts.push(Item::Expr(id)),
-                Child::Block(block) => parts.extend(block.iter().map(|id| Item::Stmt(*id))),
+                Child::Expr(id) => open.push(Item::Expr(id)),
+                Child::Block(block) => open.extend(block.iter().map(|id| Item::Stmt(*id))),
             };
             match item {
-                Item::Expr(id) => self.exprs.get(id).into_iter().for_each(|node| node.kind.parts(&mut each)),
+                Item::Expr(id) => match self.exprs.get(id).map(|node| &node.kind) {
+                    // Most expressions have no parts.
+                    None | Some(Expr::Int(_) | Expr::Builtin(_) | Expr::Read(Place::Register { .. })) => continue,
+                    Some(kind) => kind.parts(&mut each),
+                },
                 Item::Stmt(id) => self.stmts.get(id).into_iter().for_each(|node| node.kind.parts(&mut each)),
             }
-            open.extend(parts.drain(..).rev());
+            if let Some(parts) = open.get_mut(first..) {
+                parts.reverse();
+            }
         }
     }
 }

@@ -136,7 +136,14 @@ impl Machine<'_> {
                 sure: condition.is_none(),
                 condition,
             };
-            self.events.add(Event { kind, count: threads, guards: crowd.guards, reach: Reach::Unasked, doubt: None });
+            self.events.add(Event {
+                kind,
+                count: threads,
+                guards: crowd.guards,
+                reach: Reach::Unasked,
+                again: None,
+                doubt: None,
+            });
         }
     }
 }

@@ -57,7 +57,7 @@ use crate::figures::Figures;
 use crate::indices::{IndexRange, ranges, unknown_indices};
 use crate::launch::{Budget, LaunchInput};
 use crate::readings::doubles::doubles;
-use crate::report::{ExecutionReport, OpenCondition};
+use crate::report::{Event, ExecutionReport, OpenCondition, Reach};
 pub use uniform::ASSUMED_ROUNDS;
 
 /// Executes a launch: the blocks that matter, as far as the budget goes.
@@ -101,15 +101,27 @@ pub fn execute_assuming(
     if code.functions.is_empty() || launch.block.contains(&0) {
         return ExecutionReport::default();
     }
-    let run = |watch| {
-        let mut machine = machine::Machine::new(code, launch, budget);
-        machine.uniform.assume(conditions);
-        machine.watch = watch;
-        machine.run_grid()
-    };
-    let (mut report, _) = run(watch::Watch::Nothing);
+    let (mut report, _) = run(code, launch, budget, conditions, watch::Watch::Nothing);
     if code.gaps.is_empty() {
-        relevance::mark_reach(&mut report, run);
+        relevance::can_be_asked(&mut report, launch, budget, conditions);
     }
     report
+}
+
+/// Where goes what is read in a suspicious event of an execution of this code: it may take more executions to find out.
+pub fn reach(code: &Code, event: &Event) -> Reach {
+    relevance::reach(event, |again, watch| run(code, &again.launch, &again.budget, &again.conditions, watch))
+}
+
+fn run(
+    code: &Code,
+    launch: &LaunchInput,
+    budget: &Budget,
+    conditions: &[OpenCondition],
+    watch: watch::Watch,
+) -> (ExecutionReport, watch::Watch) {
+    let mut machine = machine::Machine::new(code, launch, budget);
+    machine.uniform.assume(conditions);
+    machine.watch = watch;
+    machine.run_grid()
 }

@@ -275,7 +275,7 @@ impl Machine<'_> {
     fn in_doubt(&mut self, kind: DoubtKind, conditions: &[Open], event: EventKind) {
         let doubt = Some(Doubt { kind, conditions: self.sites(conditions) });
         let guards = self.guard_sites();
-        self.events.add(Event { kind: event, count: 1, guards, reach: Reach::Unasked, doubt });
+        self.events.add(Event { kind: event, count: 1, guards, reach: Reach::Unasked, again: None, doubt });
     }
 }
 

@@ -14,8 +14,12 @@ use super::touch::Touch;
 use super::value::{Data, KNOWN, NUMBER, Val, mix, object_of, offset_of};
 use super::watch::{Variation, Watch};
 use crate::code::{BinaryOp, Code, Ty};
-use crate::report::{AccessKind, Event, EventKind, ExecutionReport, ObjectKind, Reach, Site};
+use crate::launch::{Budget, LaunchInput};
+use crate::report::{
+    AccessKind, Again, Event, EventKind, ExecutionReport, ObjectKind, OpenCondition, Reach, Site, Traced,
+};
 use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most reads of one launch that are looked at one by one.
 const MOST: usize = 8;
@@ -23,54 +27,68 @@ const MOST: usize = 8;
 /// A launch that cost more is not executed again.
 const MOST_OPERATIONS: u64 = 1 << 23;
 
-/// Marks where what is read in suspicious events goes. `run` executes the launch once more.
-pub(super) fn mark_reach(report: &mut ExecutionReport, mut run: impl FnMut(Watch) -> (ExecutionReport, Watch)) {
+/// Says of the suspicious events of an execution how to find out where what they read goes.
+pub(super) fn can_be_asked(
+    report: &mut ExecutionReport,
+    launch: &LaunchInput,
+    budget: &Budget,
+    conditions: &[OpenCondition],
+) {
     let suspects: Vec<Option<Site>> = report.events.iter().map(suspicious_read).collect();
     // Of a race it is told that it goes nowhere, which an execution that was cut cannot show.
     let is_asked =
         |event: &Event| report.coverage.complete || matches!(event.kind, EventKind::UninitializedRead { .. });
     let asked = report.events.iter().zip(&suspects).filter(|(event, _)| is_asked(event));
     let mut sites: Vec<Site> = asked.filter_map(|(_, read)| *read).collect();
-    if sites.is_empty() {
-        return;
-    }
-    if report.coverage.operations > MOST_OPERATIONS {
-        return;
-    }
-    let (_, Watch::Collects(spots)) = run(Watch::Collects(FxHashMap::default())) else { return };
-    sites.retain(|site| spots.contains_key(site));
-    if sites.is_empty() {
+    if sites.is_empty() || report.coverage.operations > MOST_OPERATIONS {
         return;
     }
     sites.sort_unstable();
     sites.dedup();
-    let mut reach = |one: Option<Site>| {
-        let mut vary = |seed| match run(Watch::Varies(Box::new(Variation::new(spots.clone(), one, seed)))) {
+    let (launch, conditions) = (launch.clone(), conditions.to_vec());
+    let again = Arc::new(Again { launch, budget: *budget, conditions, sites, known: Mutex::default() });
+    for (event, read) in report.events.iter_mut().zip(suspects) {
+        event.again = read.map(|_| Arc::clone(&again));
+    }
+}
+
+/// Where goes what an event reads. `run` executes the launch once more.
+pub(super) fn reach(event: &Event, run: impl Fn(&Again, Watch) -> (ExecutionReport, Watch)) -> Reach {
+    let (Some(read), Some(again)) = (suspicious_read(event), &event.again) else { return event.reach };
+    let mut known = again.known.lock().unwrap_or_else(PoisonError::into_inner);
+    let Traced { spots, all, each } = &mut *known;
+    let (spots, sites) = spots.get_or_insert_with(|| match run(again, Watch::Collects(FxHashMap::default())) {
+        (_, Watch::Collects(spots)) => {
+            let sites = again.sites.iter().filter(|site| spots.contains_key(site)).copied().collect();
+            (Arc::new(spots), sites)
+        }
+        _ => <_>::default(),
+    });
+    let Some(number) = sites.iter().position(|site| *site == read) else { return event.reach };
+    let find_out = |one: Option<Site>| {
+        let vary = |seed| match run(again, Watch::Varies(Box::new(Variation::new(Arc::clone(spots), one, seed)))) {
             (report, Watch::Varies(mut seen)) => {
                 seen.settle();
                 Some((seen.digest, seen.met && !seen.hidden && report.coverage.complete)).filter(|_| seen.met)
             }
             _ => None,
         };
-        match (vary(1), vary(2)) {
-            (Some((first, _)), Some((second, _))) if first != second => Reach::Somewhere,
+        let Some((first, first_shows)) = vary(1) else { return Reach::Open };
+        match vary(2) {
+            Some((second, _)) if first != second => Reach::Somewhere,
             // Of an execution that was cut, the rest might have told them apart.
-            (Some((_, true)), Some((_, true))) => Reach::Nowhere,
+            Some((_, true)) if first_shows => Reach::Nowhere,
             _ => Reach::Open,
         }
     };
-    let mut found: FxHashMap<Site, Reach> = FxHashMap::default();
-    let all = if sites.len() == spots.len() { reach(None) } else { Reach::Open };
+    let all = *all.get_or_insert_with(|| if sites.len() == spots.len() { find_out(None) } else { Reach::Open });
     if all == Reach::Nowhere || sites.len() == 1 && all != Reach::Open {
-        found.extend(sites.into_iter().map(|site| (site, all)));
-    } else {
-        found.extend(sites.into_iter().take(MOST).map(|site| (site, reach(Some(site)))));
+        return all;
     }
-    for (event, read) in report.events.iter_mut().zip(suspects) {
-        if let Some(reach) = read.and_then(|read| found.get(&read).copied()) {
-            event.reach = reach;
-        }
+    if number >= MOST {
+        return event.reach;
     }
+    *each.entry(read).or_insert_with(|| find_out(Some(read)))
 }
 
 /// The read that an event is about, where what it gives is what makes it a defect.

@@ -18,7 +18,7 @@ impl Machine<'_> {
             return;
         }
         let guards = self.guard_sites();
-        self.events.add(Event { kind, count, guards, reach, doubt: None });
+        self.events.add(Event { kind, count, guards, reach, again: None, doubt: None });
     }
 
     pub(super) fn guard_sites(&self) -> Vec<Site> {
@@ -138,7 +138,7 @@ impl Machine<'_> {
         if shared {
             self.event_that_reaches(kind, seen.count, reach);
         } else if !self.silent && !self.code.damaged && self.pending.len() < 64 {
-            let event = Event { kind, count: seen.count, guards: self.guard_sites(), reach, doubt: None };
+            let event = Event { kind, count: seen.count, guards: self.guard_sites(), reach, again: None, doubt: None };
             self.pending.push(Pending { index, event, block: self.blocks_run.len() as u32 - 1 });
         }
     }

@@ -2,13 +2,10 @@
 
 use super::lanes::{Mask, OFF};
 use super::value::{Data, UNKNOWN, Val, mix};
-use crate::report::Site;
+use crate::report::{Site, Spots};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-
-/// Bytes of objects in a block, by the objects' positions, each with the one lane that stores there, if there is one: what it
-/// reads there itself is in order.
-pub(super) type Spots = FxHashMap<([u32; 3], u32, i64), Option<u16>>;
+use std::sync::Arc;
 
 /// What an execution does besides executing.
 #[derive(Default)]
@@ -24,7 +21,7 @@ pub(super) enum Watch {
 
 /// An execution with other values in some places.
 pub(super) struct Variation {
-    pub(super) spots: FxHashMap<Site, Spots>,
+    pub(super) spots: Arc<FxHashMap<Site, Spots>>,
     /// The read whose names hang on the seed; those of all others do where it is `None`.
     pub(super) one: Option<Site>,
     pub(super) seed: u64,
@@ -57,7 +54,7 @@ struct Kept {
 }
 
 impl Variation {
-    pub(super) fn new(spots: FxHashMap<Site, Spots>, one: Option<Site>, seed: u64) -> Self {
+    pub(super) fn new(spots: Arc<FxHashMap<Site, Spots>>, one: Option<Site>, seed: u64) -> Self {
         Self { spots, one, seed, met: false, digest: 0, hidden: false, kept: BTreeMap::new() }
     }
 

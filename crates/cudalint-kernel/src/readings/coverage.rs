@@ -6,6 +6,7 @@ use crate::code::{
 };
 use crate::report::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 
 /// Deepest nesting of blocks and definitions that is followed.
 const MAX_DEPTH: u32 = 8;
@@ -31,7 +32,7 @@ pub struct CoverageClaim {
 pub fn claims(code: &Code) -> Vec<CoverageClaim> {
     let Some(source) = Source::kernel(code) else { return Vec::new() };
     let Some(indices) = global_indices(&source) else { return Vec::new() };
-    let mut reader = Reader { source, indices, claims: Vec::new() };
+    let mut reader = Reader { source, indices, walking: OnceCell::new(), claims: Vec::new() };
     let body = &reader.source.function.body;
     reader.top_level(body, 0);
     if reader.claims.is_empty() && !code.arguments.is_empty() {
@@ -96,6 +97,8 @@ fn global_index(source: &Source<'_>, value: ExprId) -> Option<u8> {
 struct Reader<'c> {
     source: Source<'c>,
     indices: FxHashMap<VariableId, u8>,
+    /// Variables that change and are given the index at first, once somebody asks.
+    walking: OnceCell<FxHashSet<VariableId>>,
     claims: Vec<CoverageClaim>,
 }
 
@@ -193,19 +196,22 @@ impl<'c> Reader<'c> {
 
     /// Whether a variable that changes is given the index at first.
     fn begins_at_index(&self, variable: VariableId) -> bool {
-        if self.source.definition(variable) != Definition::Several {
-            return false;
-        }
-        let mut found = false;
-        self.code().walk(&self.source.function.body, |item| {
-            if let Item::Expr(id) = item
-                && let Expr::Write(Place::Register { variable: written, .. }, value) = self.source.kind(id)
-            {
-                found |= *written == variable && self.mentions(*value, false);
-            }
-            !found
+        let all = self.walking.get_or_init(|| {
+            let mut all = FxHashSet::default();
+            self.code().walk(&self.source.function.body, |item| {
+                if let Item::Expr(id) = item
+                    && let Expr::Write(Place::Register { variable, .. }, value) = self.source.kind(id)
+                    && self.source.definition(*variable) == Definition::Several
+                    && !all.contains(variable)
+                    && self.mentions(*value, false)
+                {
+                    all.insert(*variable);
+                }
+                true
+            });
+            all
         });
-        found
+        all.contains(&variable)
     }
 
     /// Bounds in a condition: with `negated`, the condition is the one under which threads leave.

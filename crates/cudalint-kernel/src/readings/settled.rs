@@ -4,6 +4,7 @@
 use super::source::{Definition, Source, accessed};
 use crate::code::{BinaryOp, Builtin, Code, Expr, ExprId, Intrinsic, Item, Place, Stmt};
 use crate::report::{Access, Site};
+use std::cell::LazyCell;
 
 /// Nesting of expressions and definitions that is followed.
 const MAX_DEPTH: u32 = 16;
@@ -14,12 +15,13 @@ pub fn is_settled(code: &Code, first: &Access, second: &Access) -> bool {
         return false;
     }
     code.functions.iter().enumerate().any(|(index, function)| {
-        let source = Source::new(code, function);
+        // Most functions have nothing that looks like one.
+        let source = LazyCell::new(|| Source::new(code, function));
         let mut found = false;
         code.walk(&function.body, |item| {
             if let Item::Stmt(id) = item {
                 let places = match &code.stmt(id).kind {
-                    Stmt::Expr(update) => source.repeated(*update, index == 0),
+                    Stmt::Expr(update) if may_repeat(code, *update) => source.repeated(*update, index == 0),
                     Stmt::If { condition, then, otherwise } if otherwise.is_empty() => match then.as_slice() {
                         [only] => source.repeated_if(*condition, &code.stmt(*only).kind, index == 0),
                         _ => Vec::new(),
@@ -32,6 +34,20 @@ pub fn is_settled(code: &Code, first: &Access, second: &Access) -> bool {
         });
         found
     })
+}
+
+/// Whether a statement may be one, as far as is seen without looking at what its variables hold.
+fn may_repeat(code: &Code, id: ExprId) -> bool {
+    match &code.expr(id).kind {
+        Expr::Update { op: BinaryOp::Or | BinaryOp::And, .. }
+        | Expr::Convert(_)
+        | Expr::Intrinsic(Intrinsic::WrapIndex { .. }, _) => true,
+        Expr::Write(Place::Memory { .. }, value) => !matches!(
+            code.expr(*value).kind,
+            Expr::Int(_) | Expr::Float(_) | Expr::Read(_) | Expr::Call(..) | Expr::Aggregate(_)
+        ),
+        _ => false,
+    }
 }
 
 impl Source<'_> {

@@ -4,7 +4,7 @@ use cudalint_kernel::figures::Figures;
 use cudalint_kernel::report::{EventKind, OpenCondition, OpenKind, RaceScope, RaceValues, Reach, Thread};
 use cudalint_kernel::{
     Argument, Budget, Buffer, Contents, ExecutionReport, LaunchInput, Values, execute, execute_assuming, figures,
-    index_ranges, lower,
+    index_ranges, lower, reach,
 };
 use cudalint_program::types::TypeEnv;
 use cudalint_program::{ProjectOptions, load_texts};
@@ -153,10 +153,13 @@ impl Case {
             return (ExecutionReport::default(), damaged);
         };
         let report = execute(&code, &self.launch, &self.budget);
-        let report = match report.coverage.open.first() {
+        let mut report = match report.coverage.open.first() {
             Some(open) if self.assuming => execute_assuming(&code, &self.launch, &self.budget, &[*open]),
             _ => report,
         };
+        for event in &mut report.events {
+            event.reach = reach(&code, event);
+        }
         (report, damaged)
     }
 

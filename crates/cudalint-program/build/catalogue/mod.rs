@@ -11,8 +11,9 @@ use std::path::Path;
 use std::{fs, io};
 use vocabulary::{Read, braces, flag, returned, rounding, side, version};
 
-/// Slots of the hash table; a power of two, at least one and a half times the names.
-const SLOTS: usize = 16384;
+/// Slots of the hash table; a power of two, at least three times the names: most names that are looked up are in no library, which
+/// the first slot or two should tell.
+const SLOTS: usize = 32768;
 
 /// Letters in a line of the table.
 const WIDTH: usize = 130;

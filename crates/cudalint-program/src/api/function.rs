@@ -342,13 +342,21 @@ pub(super) const fn slots<const N: usize>(names: &[(&str, u16)]) -> [u16; N] {
     slots
 }
 
-/// FNV-1a, folded.
+/// A multiplication for every eight bytes, folded.
 pub(super) const fn hash(bytes: &[u8]) -> usize {
-    let mut hash = 0x811c_9dc5_u32;
-    let mut at = 0;
-    while at < bytes.len() {
-        hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
-        at += 1;
+    const fn mixed(hash: u64, part: u64) -> u64 {
+        (hash.rotate_left(5) ^ part).wrapping_mul(0x517c_c1b7_2722_0a95)
     }
-    (hash ^ hash >> 15) as usize
+    let (mut hash, mut rest) = (bytes.len() as u64, bytes);
+    while let Some((part, behind)) = rest.split_first_chunk::<8>() {
+        hash = mixed(hash, u64::from_le_bytes(*part));
+        rest = behind;
+    }
+    let mut last = 0;
+    while let Some((byte, behind)) = rest.split_first() {
+        last = last << 8 | *byte as u64;
+        rest = behind;
+    }
+    hash = mixed(hash, last);
+    ((hash ^ hash >> 32) >> 16) as usize
 }

@@ -1,5 +1,6 @@
 //! Uses of names that GPU packages do not have.
 
+use super::fields::{Field, field};
 use super::resolve::{ancestors, chain};
 use super::scope::File;
 use super::tables;
@@ -25,7 +26,7 @@ pub(super) fn uses(file: &File<'_>, names: &mut PythonNames) {
         attribute(file, *scope, *node, &patched, names);
     }
     for (call, scope) in &file.calls {
-        let Some(function) = call.child_by_field_name("function") else { continue };
+        let Some(function) = field(*call, Field::Function) else { continue };
         let Some(path) = file.path(*scope, function) else { continue };
         let Some(api) = ApiId::of_python(&path) else { continue };
         let wants_array =
@@ -101,7 +102,7 @@ fn guarded<'t>(file: &File<'t>, node: Node<'t>) -> bool {
             file.text.get(current.start_byte()..end).unwrap_or("")
         };
         match python_kind(current) {
-            PythonKind::TryStatement if current.child_by_field_name("body") == Some(child) => {
+            PythonKind::TryStatement if field(current, Field::Body) == Some(child) => {
                 let mut cursor = current.walk();
                 if current.children(&mut cursor).any(|clause| catches_missing_names(file, clause)) {
                     return true;
@@ -113,14 +114,14 @@ fn guarded<'t>(file: &File<'t>, node: Node<'t>) -> bool {
             PythonKind::IfStatement | PythonKind::ConditionalExpression | PythonKind::WhileStatement => {
                 let text = match python_kind(current) {
                     PythonKind::ConditionalExpression => header(None),
-                    _ => header(current.child_by_field_name("consequence")),
+                    _ => header(field(current, Field::Consequence)),
                 };
                 let words = ["version", "VERSION", "hasattr", "getattr", "is_hip", "dir(", "CUDASIM", "_available"];
                 if words.iter().any(|word| text.contains(word)) {
                     return true;
                 }
             }
-            PythonKind::WithStatement if header(current.child_by_field_name("body")).contains("aises") => return true,
+            PythonKind::WithStatement if header(field(current, Field::Body)).contains("aises") => return true,
             _ => {}
         }
         child = current;
@@ -140,7 +141,7 @@ fn catches_missing_names(file: &File<'_>, clause: Node<'_>) -> bool {
 /// Keywords of `cuda.jit(…)` that no version takes: they are refused when the kernel is compiled.
 fn keywords<'t>(file: &File<'t>, scope: usize, call: Node<'t>, function: &str, names: &mut PythonNames) {
     let Some(known) = tables::namespace(&format!("{function}()")) else { return };
-    let Some(arguments) = call.child_by_field_name("arguments") else { return };
+    let Some(arguments) = field(call, Field::Arguments) else { return };
     let device = file.text.get(arguments.byte_range()).is_some_and(|text| text.contains("device"));
     if device || guarded(file, call) {
         return;
@@ -149,7 +150,7 @@ fn keywords<'t>(file: &File<'t>, scope: usize, call: Node<'t>, function: &str, n
         if python_kind(argument) != PythonKind::KeywordArgument {
             continue;
         }
-        let Some(name) = argument.child_by_field_name("name") else { continue };
+        let Some(name) = field(argument, Field::Name) else { continue };
         let text = file.text.get(name.byte_range()).unwrap_or("");
         if !text.is_empty() && !known.contains(text) {
             report(file, scope, Span::from(argument), function, text, NameUsage::Keyword, None, names);
@@ -159,8 +160,7 @@ fn keywords<'t>(file: &File<'t>, scope: usize, call: Node<'t>, function: &str, n
 
 /// `cupy.asarray(pointer)`.
 fn pointer<'t>(file: &File<'t>, scope: usize, call: Node<'t>, callee: String, names: &mut PythonNames) {
-    let Some(argument) = call
-        .child_by_field_name("arguments")
+    let Some(argument) = field(call, Field::Arguments)
         .and_then(|arguments| arguments.named_child(0))
         .filter(|argument| python_kind(*argument) != PythonKind::KeywordArgument)
     else {

@@ -1,5 +1,6 @@
 //! Launches in Python that cannot work: CUDA C++ spelling, wrong configurations, plain functions used as kernels.
 
+use super::fields::{Field, field};
 use super::resolve::{Callable, decorators_of};
 use super::scope::File;
 use super::value::{Kind, elements, positional};
@@ -50,8 +51,8 @@ pub(super) fn chevrons(file: &File<'_>, found: Vec<PythonChevron>, names: &mut P
         // The mask made it a subscripted call, which begins with the kernel's name.
         let launch = starts.get(&(parts.kernel.start as usize));
         let kernel = launch.and_then(|(call, scope)| {
-            let subscript = call.child_by_field_name("function")?;
-            let value = subscript.child_by_field_name("value")?;
+            let subscript = field(*call, Field::Function)?;
+            let value = field(subscript, Field::Value)?;
             Some((file.callable(*scope, value)?, value))
         });
         let framework = match kernel {
@@ -70,12 +71,12 @@ pub(super) fn chevrons(file: &File<'_>, found: Vec<PythonChevron>, names: &mut P
 pub(super) fn calls(file: &File<'_>, names: &mut PythonNames) {
     let chevrons: FxHashSet<usize> = names.chevrons.iter().map(|chevron| chevron.parts.kernel.start as usize).collect();
     for (call, scope) in &file.calls {
-        let Some(function) = call.child_by_field_name("function") else { continue };
+        let Some(function) = field(*call, Field::Function) else { continue };
         if chevrons.contains(&call.start_byte()) {
             continue;
         }
         let subscripted = python_kind(function) == PythonKind::Subscript;
-        let kernel = if subscripted { function.child_by_field_name("value") } else { Some(function) };
+        let kernel = if subscripted { field(function, Field::Value) } else { Some(function) };
         let Some(kernel) = kernel else { continue };
         let (framework, definition) = match file.callable(*scope, kernel) {
             Some(Callable::Kernel(framework, definition)) => (framework, definition),
@@ -174,7 +175,7 @@ fn expected_to_raise(file: &File<'_>, node: Node<'_>) -> bool {
                     return true;
                 }
             }
-            PythonKind::TryStatement if current.child_by_field_name("body") == Some(child) => {
+            PythonKind::TryStatement if field(current, Field::Body) == Some(child) => {
                 let mut cursor = current.walk();
                 let caught = current.children(&mut cursor).any(|clause| {
                     python_kind(clause) == PythonKind::ExceptClause && {
@@ -221,7 +222,7 @@ impl<'t> LaunchReader<'_, 't> {
         if written.iter().any(|node| matches!(python_kind(*node), PythonKind::Slice | PythonKind::ListSplat)) {
             return None;
         }
-        let value_end = subscript.child_by_field_name("value")?.end_byte();
+        let value_end = field(subscript, Field::Value)?.end_byte();
         let mut cursor = subscript.walk();
         let comma = subscript.children(&mut cursor).any(|child| child.kind() == "," && child.start_byte() >= value_end);
         match written.as_slice() {
@@ -289,7 +290,7 @@ impl<'t> LaunchReader<'_, 't> {
         let assumption = match functions.next() {
             None => None,
             Some(function) => {
-                let name = function.child_by_field_name("name").map_or("", |name| self.file.text_of(name));
+                let name = field(function, Field::Name).map_or("", |name| self.file.text_of(name));
                 let text = self.file.text_of(function);
                 let indexes = ["threadIdx", "blockIdx"].iter().any(|word| text.contains(word));
                 if indexes
@@ -316,7 +317,7 @@ impl<'t> LaunchReader<'_, 't> {
         let within = function.byte_range();
         let calls = self.file.calls.iter().filter(|(call, _)| within.contains(&call.start_byte()));
         calls.into_iter().any(|(call, scope)| {
-            let callee = call.child_by_field_name("function").and_then(|callee| self.file.path(*scope, callee));
+            let callee = field(*call, Field::Function).and_then(|callee| self.file.path(*scope, callee));
             callee.and_then(|path| ApiId::of_python(&path)).is_some_and(&kind)
         })
     }
@@ -331,7 +332,7 @@ impl<'t> LaunchReader<'_, 't> {
 
     /// `k(grid, block, args)` of a kernel of `cupy`.
     fn cupy_call(&self, names: &mut PythonNames) {
-        let Some(arguments) = self.call.child_by_field_name("arguments") else { return };
+        let Some(arguments) = field(self.call, Field::Arguments) else { return };
         let Some(all) = elements(arguments) else { return };
         if all.iter().any(|argument| python_kind(*argument) == PythonKind::DictionarySplat) {
             return;
@@ -340,10 +341,10 @@ impl<'t> LaunchReader<'_, 't> {
         let mut count = 0;
         for argument in all {
             if python_kind(argument) == PythonKind::KeywordArgument {
-                let name = argument.child_by_field_name("name").map_or("", |name| self.file.text_of(name));
+                let name = field(argument, Field::Name).map_or("", |name| self.file.text_of(name));
                 let slot = ["grid", "block", "args"].iter().position(|known| *known == name);
                 if let Some(slot) = slot.and_then(|slot| given.get_mut(slot)) {
-                    *slot = argument.child_by_field_name("value");
+                    *slot = field(argument, Field::Value);
                 }
             } else {
                 if let Some(slot) = given.get_mut(count) {
@@ -375,15 +376,15 @@ impl<'t> LaunchReader<'_, 't> {
 
     /// `f(args, block=…, grid=…)` of a function of `pycuda`.
     fn pycuda(&self, names: &mut PythonNames) {
-        let Some(arguments) = self.call.child_by_field_name("arguments") else { return };
+        let Some(arguments) = field(self.call, Field::Arguments) else { return };
         let mut block = None;
         for argument in named_children(arguments) {
             match python_kind(argument) {
                 PythonKind::DictionarySplat => return,
                 PythonKind::KeywordArgument
-                    if argument.child_by_field_name("name").is_some_and(|name| self.file.text_of(name) == "block") =>
+                    if field(argument, Field::Name).is_some_and(|name| self.file.text_of(name) == "block") =>
                 {
-                    block = argument.child_by_field_name("value");
+                    block = field(argument, Field::Value);
                 }
                 _ => {}
             }

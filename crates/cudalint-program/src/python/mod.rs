@@ -4,6 +4,7 @@
 
 mod api;
 pub mod compiled;
+mod fields;
 mod gpu_uses;
 mod imports;
 mod launch;

@@ -1,5 +1,6 @@
 //! What a name means where it stands: Python's scopes, and which binding holds at a place.
 
+use super::fields::{Field, field};
 use super::scope::{Binding, File, Value};
 use super::{Framework, value};
 use crate::api::ApiId;
@@ -152,7 +153,7 @@ impl<'t> File<'t> {
 
     /// What a call that makes a kernel makes.
     fn made(&self, scope: usize, call: Node<'t>, hops: usize) -> Option<Callable> {
-        let function = call.child_by_field_name("function")?;
+        let function = field(call, Field::Function)?;
         let place = Span::from(call);
         if let Some(path) = self.path(scope, function) {
             let api = ApiId::of_python(&path);
@@ -167,7 +168,7 @@ impl<'t> File<'t> {
         }
         // cuda.jit(signature)(function)
         if python_kind(function) == PythonKind::Call
-            && compiler(&self.path(scope, function.child_by_field_name("function")?)?) == Some(Compiler::Jit)
+            && compiler(&self.path(scope, field(function, Field::Function)?)?) == Some(Compiler::Jit)
         {
             return self.jitted(scope, call, function, hops);
         }
@@ -187,11 +188,11 @@ impl<'t> File<'t> {
     /// `module.get_function(name)`.
     fn got(&self, scope: usize, function: Node<'t>, place: Span) -> Option<Callable> {
         if python_kind(function) != PythonKind::Attribute
-            || self.text_of(function.child_by_field_name("attribute")?) != "get_function"
+            || self.text_of(field(function, Field::Attribute)?) != "get_function"
         {
             return None;
         }
-        let module = function.child_by_field_name("object")?;
+        let module = field(function, Field::Object)?;
         let maker = match python_kind(module) {
             PythonKind::Call => module,
             PythonKind::Identifier => match self.binding(scope, self.text_of(module), module)?.value {
@@ -200,7 +201,7 @@ impl<'t> File<'t> {
             },
             _ => return None,
         };
-        let api = ApiId::of_python(&self.path(scope, maker.child_by_field_name("function")?)?)?;
+        let api = ApiId::of_python(&self.path(scope, field(maker, Field::Function)?)?)?;
         api.python_ops().find(|op| matches!(op, PythonOp::Program(_)))?;
         match api.library {
             Library::CuPy => Some(Callable::Kernel(Framework::CupyRaw, place)),
@@ -211,7 +212,7 @@ impl<'t> File<'t> {
 
     /// What a function is by its decorators.
     pub fn function(&self, definition: Node<'t>) -> Option<Callable> {
-        let name = Span::from(definition.child_by_field_name("name")?);
+        let name = Span::from(field(definition, Field::Name)?);
         let decorators = decorators_of(definition);
         let decorator = match decorators.as_slice() {
             [] => return Some(Callable::Plain(name)),
@@ -223,7 +224,7 @@ impl<'t> File<'t> {
             self.decorators.binary_search_by_key(&decorator.start_byte(), |(node, _)| node.start_byte()).ok()?;
         let (_, scope) = *self.decorators.get(index)?;
         let (path, options) = match python_kind(expression) {
-            PythonKind::Call => (self.path(scope, expression.child_by_field_name("function")?)?, Some(expression)),
+            PythonKind::Call => (self.path(scope, field(expression, Field::Function)?)?, Some(expression)),
             _ => (self.path(scope, expression)?, None),
         };
         let framework = match (compiler(&path)?, options.is_some()) {
@@ -239,13 +240,13 @@ impl<'t> File<'t> {
 
     /// Kernel or device function, by the keyword `device`.
     fn target(&self, options: Node<'t>, framework: Framework, place: Span) -> Option<Callable> {
-        let arguments = options.child_by_field_name("arguments")?;
+        let arguments = field(options, Field::Arguments)?;
         for argument in named_children(arguments) {
             match python_kind(argument) {
                 PythonKind::DictionarySplat | PythonKind::ListSplat => return None,
                 PythonKind::KeywordArgument => {
-                    let keyword = argument.child_by_field_name("name").map_or("", |name| self.text_of(name));
-                    let given = argument.child_by_field_name("value").map_or("", |value| self.text_of(value));
+                    let keyword = field(argument, Field::Name).map_or("", |name| self.text_of(name));
+                    let given = field(argument, Field::Value).map_or("", |value| self.text_of(value));
                     match (keyword, given) {
                         ("device", "True") => return Some(Callable::Device),
                         ("device", "False") => {}
@@ -272,7 +273,7 @@ impl<'t> File<'t> {
 
     /// The name of the innermost function around a scope; empty at module level.
     pub fn function_name(&self, scope: usize) -> String {
-        let name = self.enclosing_functions(scope).next().and_then(|node| node.child_by_field_name("name"));
+        let name = self.enclosing_functions(scope).next().and_then(|node| field(node, Field::Name));
         name.map_or(String::new(), |name| self.text_of(name).to_owned())
     }
 }
@@ -304,11 +305,11 @@ pub(super) fn chain(node: Node<'_>) -> Option<(Node<'_>, Vec<Node<'_>>)> {
     let mut attributes = Vec::new();
     let mut current = node;
     while python_kind(current) == PythonKind::Attribute {
-        attributes.push(current.child_by_field_name("attribute")?);
+        attributes.push(field(current, Field::Attribute)?);
         if attributes.len() > MAX_ATTRIBUTES {
             return None;
         }
-        current = current.child_by_field_name("object")?;
+        current = field(current, Field::Object)?;
     }
     attributes.reverse();
     (python_kind(current) == PythonKind::Identifier).then_some((current, attributes))

@@ -1,6 +1,7 @@
 //! Scopes and bindings of a Python file, and the places where GPU names may stand: one walk over the tree.
 
 use super::LocalPackages;
+use super::fields::{Field, field};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{Node, each_node, named_children};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -124,13 +125,13 @@ impl<'t> File<'t> {
     fn enter(&mut self, node: Node<'t>, scope: usize, local: &LocalPackages) -> Option<usize> {
         match python_kind(node) {
             PythonKind::FunctionDefinition => {
-                if let Some(name) = node.child_by_field_name("name") {
+                if let Some(name) = field(node, Field::Name) {
                     self.bind(scope, name, node, Value::Function(node));
                 }
                 return Some(self.open(scope, false, node));
             }
             PythonKind::ClassDefinition => {
-                if let Some(name) = node.child_by_field_name("name") {
+                if let Some(name) = field(node, Field::Name) {
                     self.bind(scope, name, node, Value::Unknown);
                 }
                 return Some(self.open(scope, true, node));
@@ -139,7 +140,7 @@ impl<'t> File<'t> {
             PythonKind::Decorator => self.decorators.push((node, scope)),
             PythonKind::Parameters | PythonKind::LambdaParameters => {
                 for parameter in named_children(node) {
-                    let name = parameter.child_by_field_name("name").unwrap_or(parameter);
+                    let name = field(parameter, Field::Name).unwrap_or(parameter);
                     self.bind_pattern(scope, name, node);
                 }
             }
@@ -147,12 +148,12 @@ impl<'t> File<'t> {
             PythonKind::ImportFromStatement => self.import_from(node, scope, local),
             PythonKind::Assignment => self.assign(node, scope),
             PythonKind::AugmentedAssignment | PythonKind::ForStatement | PythonKind::ForInClause => {
-                if let Some(left) = node.child_by_field_name("left") {
+                if let Some(left) = field(node, Field::Left) {
                     self.bind_pattern(scope, left, node);
                 }
             }
             PythonKind::NamedExpression => {
-                if let Some(name) = node.child_by_field_name("name") {
+                if let Some(name) = field(node, Field::Name) {
                     self.bind(scope, name, node, Value::Unknown);
                 }
             }
@@ -175,7 +176,7 @@ impl<'t> File<'t> {
                     self.attributes.push((node, scope));
                 }
                 // The walk meets the object next.
-                self.inner = node.child_by_field_name("object").map(|object| object.id());
+                self.inner = field(node, Field::Object).map(|object| object.id());
             }
             PythonKind::Call => {
                 self.calls.push((node, scope));
@@ -226,8 +227,8 @@ impl<'t> File<'t> {
     }
 
     fn assign(&mut self, node: Node<'t>, scope: usize) {
-        let Some(left) = node.child_by_field_name("left") else { return };
-        let Some(right) = node.child_by_field_name("right") else { return };
+        let Some(left) = field(node, Field::Left) else { return };
+        let Some(right) = field(node, Field::Right) else { return };
         if python_kind(left) == PythonKind::Identifier {
             // `a = b = value`: every target gets the value.
             let mut value = right;
@@ -238,7 +239,7 @@ impl<'t> File<'t> {
                 if links > MAX_CHAIN {
                     return self.bind(scope, left, node, Value::Unknown);
                 }
-                let Some(next) = value.child_by_field_name("right") else { return };
+                let Some(next) = field(value, Field::Right) else { return };
                 value = next;
             }
             let bound = if python_kind(value) == PythonKind::None { Value::Nothing } else { Value::Expression(value) };
@@ -269,7 +270,7 @@ impl<'t> File<'t> {
     }
 
     fn import_from(&mut self, node: Node<'t>, scope: usize, local: &LocalPackages) {
-        let Some(module) = node.child_by_field_name("module_name") else { return };
+        let Some(module) = field(node, Field::ModuleName) else { return };
         let dotted = self.text_of(module);
         let known = python_kind(module) == PythonKind::DottedName && !local.shadow(dotted);
         let mut cursor = node.walk();
@@ -293,12 +294,12 @@ impl<'t> File<'t> {
 
     /// Notes the names that the file asks packages for at run time.
     fn note_asked(&mut self, call: Node<'t>) {
-        let Some(function) = call.child_by_field_name("function") else { return };
+        let Some(function) = field(call, Field::Function) else { return };
         let name = self.text_of(function);
         if !["hasattr", "getattr", "setattr", "delattr"].iter().any(|asking| name.ends_with(asking)) {
             return;
         }
-        let Some(arguments) = call.child_by_field_name("arguments") else { return };
+        let Some(arguments) = field(call, Field::Arguments) else { return };
         for argument in named_children(arguments) {
             if python_kind(argument) == PythonKind::String {
                 let word = self.text_of(argument).trim_matches(['"', '\'', 'r', 'u', 'b']);
@@ -335,7 +336,7 @@ impl<'t> Scope<'t> {
 /// What an import names, and what it is called here.
 fn imported(name: Node<'_>) -> Option<(Node<'_>, Option<Node<'_>>)> {
     match python_kind(name) {
-        PythonKind::AliasedImport => Some((name.child_by_field_name("name")?, name.child_by_field_name("alias"))),
+        PythonKind::AliasedImport => Some((field(name, Field::Name)?, field(name, Field::Alias))),
         _ => Some((name, None)),
     }
 }

@@ -1,5 +1,6 @@
 //! What kind of value an expression has, as far as a launch needs it.
 
+use super::fields::{Field, field};
 use super::scope::{File, Value};
 use crate::api::ApiId;
 use crate::api::effects::{Effect, Library, Size};
@@ -29,7 +30,7 @@ pub(super) enum Kind<'t> {
 
 /// The positional arguments of a call.
 pub(super) fn positional(call: Node<'_>) -> Vec<Node<'_>> {
-    let Some(arguments) = call.child_by_field_name("arguments") else { return Vec::new() };
+    let Some(arguments) = field(call, Field::Arguments) else { return Vec::new() };
     named_children(arguments)
         .filter(|argument| !matches!(python_kind(*argument), PythonKind::KeywordArgument | PythonKind::Comment))
         .collect()
@@ -61,7 +62,7 @@ impl<'t> File<'t> {
                 Some([inner]) => self.kind_within(scope, *inner, depth),
                 _ => Kind::Unknown,
             },
-            PythonKind::UnaryOperator => match node.child_by_field_name("argument") {
+            PythonKind::UnaryOperator => match field(node, Field::Argument) {
                 Some(inner) => match self.kind_within(scope, inner, depth) {
                     kind @ (Kind::Int | Kind::Float) => kind,
                     _ => Kind::Unknown,
@@ -82,11 +83,11 @@ impl<'t> File<'t> {
             }
             PythonKind::Call => self.call_kind(scope, node, depth),
             PythonKind::Subscript => {
-                let shape = node.child_by_field_name("value").filter(|value| {
+                let shape = field(node, Field::Value).filter(|value| {
                     python_kind(*value) == PythonKind::Attribute
-                        && value.child_by_field_name("attribute").is_some_and(|name| self.text_of(name) == "shape")
+                        && field(*value, Field::Attribute).is_some_and(|name| self.text_of(name) == "shape")
                 });
-                let index = node.child_by_field_name("subscript");
+                let index = field(node, Field::Subscript);
                 let one = index.is_some_and(|index| python_kind(index) == PythonKind::Integer);
                 if shape.is_some() && one { Kind::Int } else { Kind::Unknown }
             }
@@ -103,7 +104,7 @@ impl<'t> File<'t> {
 
     fn binary(&self, scope: usize, node: Node<'t>, depth: usize) -> Kind<'t> {
         let (Some(left), Some(right), Some(operator)) =
-            (node.child_by_field_name("left"), node.child_by_field_name("right"), node.child_by_field_name("operator"))
+            (field(node, Field::Left), field(node, Field::Right), field(node, Field::Operator))
         else {
             return Kind::Unknown;
         };
@@ -126,7 +127,7 @@ impl<'t> File<'t> {
     }
 
     fn call_kind(&self, scope: usize, call: Node<'t>, depth: usize) -> Kind<'t> {
-        let Some(function) = call.child_by_field_name("function") else { return Kind::Unknown };
+        let Some(function) = field(call, Field::Function) else { return Kind::Unknown };
         let arguments = positional(call);
         if python_kind(function) == PythonKind::Identifier
             && self.binding(scope, self.text_of(function), function).is_none()

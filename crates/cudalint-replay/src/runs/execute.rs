@@ -354,6 +354,10 @@ impl Module<'_> {
             }
         }
         let defects = defects(self.project, &all, &codes);
+        // Nobody asks any more.
+        for event in all.iter_mut().flat_map(|run| &mut run.report.events) {
+            event.again = None;
+        }
         if asked.figures {
             add_figures(self.project.source(self.id).len(), &mut all, &codes);
         }

@@ -2,9 +2,9 @@
 
 use super::{Lowerer, MAX_CHAIN};
 use crate::ir::{BinaryOp, Expr, ExprId, PythonExpr};
-use cudalint_syntax::kinds::{PythonKind, python_kind, python_language};
+use crate::python::fields::{Field, field};
+use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{Node, Span};
-use std::sync::OnceLock;
 
 /// The operator of `a op b`, or of `a op= b` without its `=`; `@` is none.
 pub(super) fn binary_op(text: &str) -> Option<BinaryOp> {
@@ -31,12 +31,9 @@ pub(super) fn binary_op(text: &str) -> Option<BinaryOp> {
     })
 }
 
-static OPERATOR: OnceLock<Option<u16>> = OnceLock::new();
-
 /// The operator of a node.
 pub(super) fn operator(node: Node<'_>) -> Option<&str> {
-    let id = OPERATOR.get_or_init(|| python_language().field_id_for_name("operator").map(std::num::NonZeroU16::get));
-    node.child_by_field_id((*id)?).map(|operator| operator.kind())
+    field(node, Field::Operator).map(|operator| operator.kind())
 }
 
 impl<'t> Lowerer<'t> {

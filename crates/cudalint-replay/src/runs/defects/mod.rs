@@ -13,13 +13,14 @@ pub use cudalint_kernel::readings::{Formula, Mistake};
 pub use races::{Race, race};
 
 use super::KernelRun;
-use cudalint_kernel::Code;
 use cudalint_kernel::readings::{election, settled};
 use cudalint_kernel::report::{Event, EventKind, ObjectKind, Reach, Site, Thread};
+use cudalint_kernel::{Code, reach};
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_syntax::Span;
 use executed::Executed;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -92,12 +93,14 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
                         || settled::is_settled(code, race.first, race.second)
                 })
             };
+            let reach = LazyCell::new(|| own.code.map_or(event.reach, |code| reach(code, event)));
             let harm = match race(event).map(|race| (race.harm(group), race)) {
-                _ if event.reach == Reach::Nowhere || own.fills_sinks(event, &sinks) => Harm::Nowhere,
+                // The code says it at once, an execution later.
+                _ if own.fills_sinks(event, &sinks) || *reach == Reach::Nowhere => Harm::Nowhere,
                 Some((Harm::Surely, race)) if harmless(&race) => Harm::Perhaps,
                 Some((harm, _)) => harm,
                 // Whether anybody looks at it is not known: the last step of a sum reads what it does not use.
-                None if event.reach == Reach::Open && reads_unwritten(event) => Harm::Perhaps,
+                None if *reach == Reach::Open && reads_unwritten(event) => Harm::Perhaps,
                 None => Harm::Surely,
             };
             found.push(Found { index, event, defect, formula, cause: races.cause(index), in_one_warp, harm });
