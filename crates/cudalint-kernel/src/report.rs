@@ -167,12 +167,15 @@ impl PartialEq for Again {
 #[derive(Debug, Default)]
 pub(crate) struct Traced {
     /// The cells that they are about, and those reads that are about any: collected once.
-    pub spots: Option<(Arc<FxHashMap<Site, Spots>>, Vec<Site>)>,
+    pub spots: Option<Collected>,
     /// Where they go all together.
     pub all: Option<Reach>,
     /// Where each goes by itself.
     pub each: FxHashMap<Site, Reach>,
 }
+
+/// The cells that suspicious reads are about, by the places of the reads, and which of those that are asked about are among them.
+pub(crate) type Collected = (Arc<FxHashMap<Site, Spots>>, Vec<Site>);
 
 /// Bytes of objects in a block, by the objects' positions, each with the one lane that stores there, if there is one: what it
 /// reads there itself is in order.
