@@ -146,6 +146,7 @@ impl Engine {
                 let shares_heap = commands.shares_heap;
                 let mut reading = Reading::new(given, settings, &base, commands, &shown);
                 reading.options.local_packages = local_packages;
+                reading.options.kept.clone_from(&request.kept);
                 let builds =
                     makefiles::read(group.root.as_deref(), &group.sources, others.as_deref().unwrap_or_default());
                 let whole = group.root.iter().filter(|_| shares_heap);

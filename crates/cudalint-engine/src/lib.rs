@@ -58,7 +58,7 @@ pub use clean::Cleaned;
 pub use cudalint_program::guard::{guarded, keep_panics_quiet};
 pub use cudalint_replay::facts::Site;
 pub use cudalint_replay::runs::{Basis, Counts as KernelCounts, Values};
-pub use cudalint_syntax::FileKind;
+pub use cudalint_syntax::{FileKind, KeptTrees};
 pub use draft::Draft;
 pub use engine::Engine;
 pub use levels::{Choices, Levels};

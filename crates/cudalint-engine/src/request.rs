@@ -4,7 +4,9 @@ use crate::baseline::BaselineChoice;
 use crate::levels::Choices;
 use crate::provider::Overlay;
 use crate::steps::Stop;
+use cudalint_syntax::KeptTrees;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where settings come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,4 +70,6 @@ pub struct Request {
     pub overlay: Overlay,
     /// Ends the run early.
     pub stop: Stop,
+    /// Trees of texts that were parsed before, for who lints the same files again and again.
+    pub kept: Option<Arc<KeptTrees>>,
 }

@@ -18,7 +18,7 @@ use crate::python::LocalPackages;
 use crate::python::modules::PythonModules;
 use crate::tables::Tables;
 use cudalint_syntax::preprocessor::Meaning;
-use cudalint_syntax::{BuildMacros, Span};
+use cudalint_syntax::{BuildMacros, KeptTrees, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, OnceLock};
 use typed_index_collections::TiVec;
@@ -56,6 +56,8 @@ pub struct ProjectOptions {
     pub defining_folders: Vec<DefiningFolder>,
     /// Whether the trees stay when the program is made: those who edit text go by them.
     pub keep_trees: bool,
+    /// Trees of texts that were parsed before, for who makes the program of the same files again and again.
+    pub kept: Option<Arc<KeptTrees>>,
 }
 
 /// A folder whose build files define macros for the files in it and below it, in some of their builds.

@@ -402,7 +402,12 @@ impl Session {
             facts: project.wants_facts,
             notebooks: if project.wants_facts { self.notebooks() } else { Sources::default() },
             enabled: settings.enable,
-            request: Request { paths, overlay: self.overlay(), ..settings.request(folder) },
+            request: Request {
+                paths,
+                overlay: self.overlay(),
+                kept: Some(Arc::clone(&project.trees)),
+                ..settings.request(folder)
+            },
         };
         self.worker.give(job);
     }

@@ -123,6 +123,10 @@ fn perform(engine: &Engine, job: Job) -> Done {
             Results { failed: Some(format!("internal fault: please report it ({said})")), ..Results::default() }
         }
     };
+    // Of a run that was ended early nobody knows what it would have asked for.
+    if let Some(kept) = request.kept.as_ref().filter(|_| !request.stop.is_asked()) {
+        kept.sweep();
+    }
     let results = Results { change, facts: facts.then(|| collector.finish()), ..results };
     Done { project, results: Arc::new(results), stopped: request.stop.is_asked() }
 }

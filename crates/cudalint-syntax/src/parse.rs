@@ -1,6 +1,7 @@
 //! Regions to trees, with damage listed and limits on nesting and effort.
 
 use crate::defines::Define;
+use crate::kept::{Given, KeptTrees};
 use crate::kinds::{CudaKind, cuda_kind, cuda_language, python_language};
 use crate::lexer::{Lexed, MAX_NESTING, lex};
 use crate::macros::MacroTable;
@@ -11,6 +12,7 @@ use crate::region::{Language, Region};
 use crate::span::Span;
 use crate::{indents, respell, runs};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use tree_sitter::{Node, ParseOptions, Parser, Point, Range, Tree};
 
 /// Parsers that are used again. One per thread.
@@ -18,6 +20,8 @@ use tree_sitter::{Node, ParseOptions, Parser, Point, Range, Tree};
 pub struct ParserPool {
     cuda: Option<Parser>,
     python: Option<Parser>,
+    /// Trees that are taken over, where somebody keeps them.
+    kept: Option<Arc<KeptTrees>>,
 }
 
 impl std::fmt::Debug for ParserPool {
@@ -30,6 +34,11 @@ impl ParserPool {
     /// An empty pool; parsers are made when first needed.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Takes trees from there from now on, and leaves new ones there.
+    pub fn keep(&mut self, kept: Option<Arc<KeptTrees>>) {
+        self.kept = kept;
     }
 
     fn parser(&mut self, language: Language) -> &mut Parser {
@@ -174,7 +183,17 @@ pub fn parse_region_without(
         respelled = runs::respell(bytes).unwrap_or_default();
     }
     let bytes = if respelled.is_empty() { bytes } else { &respelled };
-    match parse_bytes(bytes, region.span.start as usize, &gaps, region.language, stray, pool) {
+    let offset = region.span.start as usize;
+    let kept = pool.kept.clone();
+    let given = Given { bytes, offset, gaps: &gaps, language: region.language, stray };
+    let found = kept.as_ref().and_then(|kept| kept.find(given)).or_else(|| {
+        let tree = parse_bytes(bytes, offset, &gaps, region.language, stray, pool)?;
+        if let Some(kept) = &kept {
+            kept.keep(given, &tree);
+        }
+        Some(tree)
+    });
+    match found {
         Some(tree) => {
             damage(&tree, &mut parsed.damage);
             parsed.tree = Some(tree);

@@ -108,6 +108,7 @@ impl Basis {
             overlay: _, // Never kept.
             cache: _,
             stop: _,
+            kept: _,
         } = request;
         let Around { root, base, shown } = around;
         let here = [PathBuf::from(".")];

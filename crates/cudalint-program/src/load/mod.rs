@@ -177,6 +177,7 @@ impl<'o> Loader<'o> {
             let own = piece.is_alone().then(|| table(&directives.defines, self.options));
             let view = View::new(&self.configuration, first + index);
             PARSERS.with_borrow_mut(|pool| {
+                pool.keep(self.options.kept.clone());
                 let parsed = cudalint_syntax::parse_region_without(
                     &stretch.text,
                     &stretch.region,
@@ -199,6 +200,7 @@ impl<'o> Loader<'o> {
                 if self.options.keep_trees {
                     read.trees.push(Some(parsed));
                 }
+                pool.keep(None);
             });
         }
         read
