@@ -56,7 +56,9 @@ impl KeptTrees {
         self.with(|kept| {
             kept.all.retain(|_, entries| {
                 entries.retain(|entry| entry.used);
-                entries.iter_mut().for_each(|entry| entry.used = false);
+                for entry in entries.iter_mut() {
+                    entry.used = false;
+                }
                 !entries.is_empty()
             });
             kept.bytes = kept.all.values().flatten().map(|entry| entry.bytes.len()).sum();
