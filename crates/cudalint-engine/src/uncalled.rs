@@ -124,6 +124,8 @@ enum Within {
     Program,
     /// Those in all files, and declarations outside of this one that others are handed.
     Library(usize),
+    /// Those in all files, and in documents: a template in a header, whoever is handed that.
+    Template,
 }
 
 impl<'p> Uses<'p> {
@@ -243,13 +245,18 @@ impl<'p> Uses<'p> {
         if file.hides(function) {
             return self.is_nowhere(&function.name, &same, Some(&means), Within::File(at), at, ask, calls);
         }
+        // Of a template there is no code until somebody names it. One that runs on the device may be made to be launched by others, where
+        // nobody shows how.
+        let is_generic = file.is_generic(function)
+            && (function.space.host && !function.space.global || self.is_used_somewhere(function));
         let within = match file.of_program {
             true => Within::Program,
             false if file.compiled && (file.built || file.has_main) => Within::Library(at),
             false if file.built && !self.hands_on(Within::Library(at), file.path, ask) => Within::Library(at),
+            false if is_generic && !file.compiled => Within::Template,
             false => return false,
         };
-        if !file.compiled && !file.in_program {
+        if !file.compiled && !file.in_program && within != Within::Template {
             return false;
         }
         let is_pasted = |(part, begins): &(&str, bool)| {
@@ -260,7 +267,8 @@ impl<'p> Uses<'p> {
         }
         // A module that something loads has no `main`.
         let is_whole = self.is_program || self.is_small && self.exports(ask).is_some_and(Exports::has_binding);
-        if !is_whole || !file.may_be_found(function, within == Within::Program) {
+        // What only a program outside could ask for by its plain name is declared somewhere.
+        if !is_whole || !file.may_be_found(function, within == Within::Program || self.is_program) {
             return false;
         }
         let class = function.scope.last().filter(|class| {
@@ -291,6 +299,8 @@ impl<'p> Uses<'p> {
                                         && !self.hands_on(within, &text.path.to_string_lossy(), ask)
                             }
                             Role::Quiet | Role::Foreign | Role::Script => !text.names(name),
+                            // Others are told of it.
+                            Role::Document if within == Within::Template => !text.names(name),
                             Role::Build | Role::Document => true,
                         })
                 })
@@ -311,7 +321,7 @@ impl<'p> Uses<'p> {
     fn hands_on(&self, within: Within, path: &str, ask: &Ask<'_, 'p>) -> bool {
         let texts = ask.others.texts().unwrap_or_default();
         // A declaration in a source is for that source alone.
-        within != Within::Program
+        !matches!(within, Within::Program | Within::Template)
             && !is_compiled(path)
             && self.exports(ask).is_none_or(|exports| exports.hands_on(path, texts))
     }
@@ -431,6 +441,16 @@ impl<'p> Uses<'p> {
             && included.all(|other| self.files.get(*other as usize).is_some_and(|other| named(other).is_empty()))
     }
 
+    /// Whether a function's name stands in another one.
+    fn is_used_somewhere(&self, function: &Function) -> bool {
+        let places = self.places.get_or_init(|| self.places()).get(&*function.name).map_or(&[][..], Vec::as_slice);
+        places.iter().any(|(index, at)| {
+            let functions = self.files.get(*index).map(|file| file.module.functions.iter());
+            let holds = |other: &Function| other.body.is_some() && other.span.range().contains(at);
+            functions.is_some_and(|mut all| all.any(|other| other.name != function.name && holds(other)))
+        })
+    }
+
     /// Where the names of functions and classes stand in all files.
     fn places(&self) -> FxHashMap<&'p str, Vec<(usize, usize)>> {
         let mut names: FxHashSet<&str> = FxHashSet::default();
@@ -526,6 +546,12 @@ impl<'p> File<'p> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a function is a template, or a method of one, that the file holds.
+    fn is_generic(&self, function: &Function) -> bool {
+        let own = !function.template_params.is_empty() && !function.is_specialization;
+        own || function.scope.last().is_some_and(|class| self.is_template(class))
     }
 
     fn is_template(&self, class: &str) -> bool {

@@ -25,7 +25,8 @@ pub enum Filling {
     Looked,
     /// The program names the pattern of bytes that they are made of.
     Meant,
-    /// They are overwritten before anybody looks, or the function hands them on, and reads no number of their type.
+    /// They are overwritten before anybody looks, or may be: the next that is given the memory may be what computes its values. Or the
+    /// function hands them on, and reads no number of their type.
     Unseen,
 }
 
@@ -44,7 +45,11 @@ pub fn filling(project: &Project, event: &Event, byte: u8) -> Filling {
         || uses.numbers.contains(&i64::from_ne_bytes([byte; 8]))
     {
         Filling::Meant
-    } else if uses.is_overwritten(event.site.span) || uses.is_placeholder() || uses.is_only_status() {
+    } else if uses.is_overwritten(event.site.span)
+        || uses.is_placeholder()
+        || uses.is_only_status()
+        || uses.is_given_away(event.site.span)
+    {
         Filling::Unseen
     } else {
         Filling::Looked
@@ -62,6 +67,8 @@ struct Uses<'p> {
     places: Vec<(Span, bool)>,
     /// Calls that write the memory, with how many bytes they write, as written.
     written: Vec<(Span, &'p str)>,
+    /// Kernels and functions out of sight that are given the memory, and whether they are known to look at what is there.
+    given: Vec<(Span, bool)>,
     /// Conditions, with all that hangs on them.
     branches: Vec<Span>,
     /// Literals.
@@ -138,6 +145,7 @@ impl<'p> Uses<'p> {
             floating,
             places: Vec::new(),
             written: Vec::new(),
+            given: Vec::new(),
             branches: Vec::new(),
             numbers: FxHashSet::default(),
             reads: false,
@@ -191,6 +199,14 @@ impl<'p> Uses<'p> {
             Expr::Index { base, .. } if !stored.contains(&id) => self.reads |= self.may_give_element(*base),
             Expr::Deref(base) if !stored.contains(&id) => self.reads |= self.may_give_element(*base),
             Expr::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => [*a, *b].into_iter().for_each(passes),
+            Expr::Launch(launch) => {
+                let places = launch.args.iter().enumerate();
+                let mut own = places.filter(|(_, arg)| reader.variable(**arg) == Some(memory)).peekable();
+                if own.peek().is_some() {
+                    let looks = own.any(|(at, _)| is_read_by(reader, launch.kernel, at));
+                    self.given.push((node.span, looks));
+                }
+            }
             Expr::Call { callee, args }
                 if status_of(reader, *callee, args).is_some_and(|it| reader.variable(it) == Some(memory)) =>
             {
@@ -224,6 +240,9 @@ impl<'p> Uses<'p> {
                                 if is_it(to) {
                                     self.written.extend(Some(node.span).zip(bytes_of(reader, args)));
                                 }
+                                if is_it(from) && !is_it(to) {
+                                    self.given.push((node.span, true));
+                                }
                                 self.copies |= !is_it(to) && !is_it(from);
                             }
                             Effect::Sets { pointer, .. } => {
@@ -238,6 +257,12 @@ impl<'p> Uses<'p> {
                     }
                 }
                 None if !self.looks(*callee, args) => args.iter().copied().for_each(passes),
+                None if args.iter().any(|arg| reader.variable(*arg) == Some(memory))
+                    && is_out_of_sight(reader, *callee) =>
+                {
+                    self.given.push((node.span, false));
+                    self.reads = true;
+                }
                 None => self.reads |= args.iter().any(|arg| self.is_array_of_element(*arg)),
             },
             _ => {}
@@ -295,6 +320,18 @@ impl<'p> Uses<'p> {
         bytes(next).is_some_and(|written| bytes(set) == Some(written)) && self.branches.iter().all(sure)
     }
 
+    /// Whether the next that is given the memory, before anybody is known to look, may be what gives it its values.
+    fn is_given_away(&self, set: Span) -> bool {
+        let mut next: Vec<(Span, bool)> =
+            self.places.iter().copied().filter(|(place, _)| place.start >= set.end).collect();
+        next.sort_by_key(|(place, _)| place.start);
+        let looks = |(place, harmless): &(Span, bool)| {
+            let given = self.given.iter().find(|(call, _)| call.contains(*place)).map(|(_, looks)| *looks);
+            given.or((!harmless).then_some(true))
+        };
+        next.iter().find_map(looks) == Some(false)
+    }
+
     /// Whether only a library gives the memory values, and all that anybody looks at is the status of what it has computed: any number
     /// that is no such status does before.
     fn is_only_status(&self) -> bool {
@@ -317,6 +354,49 @@ fn status_of(reader: Reader<'_>, callee: ExprId, args: &[ExprId]) -> Option<Expr
     let is_solver = library == Library::CuSolver || library == Library::CuBlas && many;
     let place = args.len().checked_sub(if many { 2 } else { 1 })?;
     args.get(place).copied().filter(|_| is_solver)
+}
+
+/// Whether a kernel in sight may read an element through a parameter.
+fn is_read_by(reader: Reader<'_>, kernel: ExprId, parameter: usize) -> bool {
+    let Some(Expr::Name { path, .. }) = reader.kind(kernel) else { return false };
+    let Some((id, function)) = reader.project.kernel(reader.id, &reader.function.scope, path, None) else {
+        return false;
+    };
+    let Some(function) = reader.project.function_at(id, function) else { return false };
+    let module = reader.project.module(id);
+    let (Some(body), true) = (&function.body, parameter < function.param_count as usize) else { return false };
+    let local = LocalId::from(parameter);
+    let is_it =
+        |id: ExprId| matches!(module.exprs.get(id).map(|node| &node.kind), Some(Expr::Local(it)) if *it == local);
+    let (mut stored, mut read) = (FxHashSet::default(), false);
+    walk(module, function, body, |item| {
+        if let Item::Expr(id) = item
+            && let Some(node) = module.exprs.get(id)
+        {
+            match &node.kind {
+                Expr::Assign { op: None, target, .. } => {
+                    // The place alone; the index may read other elements.
+                    stored.insert(*target);
+                }
+                Expr::Index { base, .. } | Expr::Deref(base) if is_it(*base) => read |= !stored.contains(&id),
+                // Handed on, kept, or moved: somebody may read it there.
+                Expr::Call { args, .. } => read |= args.iter().any(|arg| is_it(*arg)),
+                Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => read |= is_it(*a) || is_it(*b),
+                Expr::AddressOf(of) => {
+                    read |= matches!(module.exprs.get(*of).map(|node| &node.kind), Some(Expr::Index { base, .. }) if is_it(*base));
+                }
+                _ => {}
+            }
+        }
+        !read
+    });
+    read
+}
+
+/// Whether a function is in no file of the project, and no one of a library that is known.
+fn is_out_of_sight(reader: Reader<'_>, callee: ExprId) -> bool {
+    let Some(Expr::Name { path, .. }) = reader.kind(callee) else { return false };
+    reader.api(callee).is_none() && reader.project.function_named(reader.id, &reader.function.scope, path).is_none()
 }
 
 /// How many bytes a set or a copy writes, as written.

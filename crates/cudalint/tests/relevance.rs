@@ -83,6 +83,8 @@ fn functions_that_nobody_calls() {
         (MAKEFILE, through.clone()),
         (MAKEFILE, format!("{generic}template void get<int>(int **);\n")),
         (MAKEFILE, format!("extern \"C\" {get}")),
+        // Others would have to declare it themselves.
+        (LIBRARY, format!("extern \"C\" {get}")),
         (MAKEFILE, format!("{get}void use(void **p) {{ if (false) get(p); }}\n")),
     ] {
         assert_eq!(told(build, &text, &[]), ["get?"], "{build:?} {text}");
@@ -99,7 +101,8 @@ fn functions_that_nobody_calls() {
         (MAKEFILE, get.clone(), ("use.cpp", uses)),
         (MAKEFILE, get.clone(), ("use.cpp", "void get(void **p);\nvoid (*pointer)(void **) = get;\n")),
         (MAKEFILE, format!("extern \"C\" {get}"), ("load.py", "ctypes.CDLL('a.so').get(p)\n")),
-        (LIBRARY, format!("extern \"C\" {get}"), ("x.txt", "")),
+        (LIBRARY, format!("extern \"C\" {get}"), declared),
+        (LIBRARY, format!("extern \"C\" {get}"), ("main.f90", "call get(p)\n")),
         (MAKEFILE, format!("#define CALL(x) get##x\n{get}"), ("x.txt", "")),
         (MAKEFILE, format!("#define EXPORTED\nEXPORTED {get}"), ("x.txt", "")),
         (MAKEFILE, through.replace("void more", "__attribute__((constructor)) void more"), ("x.txt", "")),
