@@ -181,6 +181,9 @@ fn overrun(context: &ModuleContext<'_>, event: &Event, api: &str, access: Access
         }
         Comparison::Never | Comparison::Unknown => return None,
     }
+    if is_negative(extent, &bindings) {
+        return None;
+    }
     let message = match (end.known(), extent.known()) {
         (Some(end), Some(extent)) if !rows.is_empty() => format!(
             "`{api}` {does} {rows}, {} `{}`: they end behind byte {end} of its {extent}",
@@ -234,6 +237,13 @@ fn overrun(context: &ModuleContext<'_>, event: &Event, api: &str, access: Access
         witness.bindings.splice(0..0, bindings);
     }
     Some(finding)
+}
+
+/// Whether an allocation would have less than no bytes: as a number without a sign that is more than any copy has.
+fn is_negative(extent: &Quantity, bindings: &[(String, i64)]) -> bool {
+    let least: Vec<(String, i64)> = extent.inputs().iter().map(|atom| (atom.name().to_owned(), 1)).collect();
+    let at = if bindings.is_empty() { &least } else { bindings };
+    extent.known().or_else(|| extent.evaluate(at)).is_some_and(|bytes| bytes < 0)
 }
 
 fn at_offset(offset: &Quantity) -> String {

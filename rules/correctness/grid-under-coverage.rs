@@ -42,6 +42,17 @@ fn is_of_part(launch: &LaunchFact) -> bool {
     launch.args.iter().filter_map(|arg| arg.pointer.as_ref()).any(|pointer| !starts(pointer))
 }
 
+/// Whether no array that the launch is given has more elements than there are threads: then the kernel's bound is too large, as a
+/// number of bytes is, and nothing is left out.
+fn reaches_all(launch: &LaunchFact, threads: i64, value_of: &dyn Fn(&Quantity) -> Option<i64>) -> bool {
+    let elements = |pointer: &Pointer| match pointer {
+        Pointer::Into { buffer, .. } => Some(value_of(&buffer.bytes.quantity)? / buffer.element.filter(|it| *it > 0)?),
+        _ => None,
+    };
+    let mut arrays = launch.args.iter().filter_map(|arg| arg.pointer.as_ref()).peekable();
+    arrays.peek().is_some() && arrays.all(|array| elements(array).is_some_and(|elements| elements <= threads))
+}
+
 /// The number that a claim's bound has at a launch.
 fn bound_of<'a>(launch: &'a LaunchFact, claim: &CoverageClaim) -> Option<&'a Amount> {
     if launch.python.is_none() {
@@ -105,6 +116,9 @@ fn under_coverage(
     let (covered, wanted) = (value_of(&threads)?, value_of(&elements)?);
     // A grid that is exact but for what `i <= n` adds to `n` shows a test that is off by one, not a grid that is too small.
     if covered <= 0 || (claim.offset > 0 && wanted - covered <= claim.offset) {
+        return None;
+    }
+    if reaches_all(launch, covered, &value_of) {
         return None;
     }
     let one = |amount: &Amount| amount.quantity == Quantity::Known(1);

@@ -49,6 +49,7 @@ mod target;
 #[cfg(test)]
 mod testing;
 mod threads;
+mod trials;
 mod uncalled;
 mod unlisted;
 mod walk;

@@ -11,6 +11,7 @@ use crate::noticed::Noticed;
 use crate::others::Others;
 use crate::project::{ProjectInput, Source};
 use crate::rule::default_severity;
+use crate::trials::Trials;
 use crate::uncalled::{Users, Uses};
 use crate::unlisted::{COMPILED, archive, is_taken_for_plain, unlisted};
 use cudalint_findings::{Confidence, Finding, Shows, Witness};
@@ -42,6 +43,7 @@ pub(crate) struct Relevance<'p> {
     flaws: Vec<OnceLock<Option<String>>>,
     lone: OnceLock<Lone<'p>>,
     noticed: Noticed<'p>,
+    trials: OnceLock<Trials>,
     /// The option that makes functions without a specifier the device's own, if something in the project spells it.
     for_device: OnceLock<Option<&'static str>>,
 }
@@ -67,8 +69,22 @@ impl<'p> Relevance<'p> {
         let flaws = project.modules().map(|_| OnceLock::new()).collect();
         let noticed = Noticed::new(project, facts, input);
         let (unlisted, lone, for_device) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let (includes, told) = (&*input.reading.includes, OnceLock::new());
-        Self { project, uses, others, reals, includes, told, library, unlisted, flaws, lone, noticed, for_device }
+        let (includes, told, trials) = (&*input.reading.includes, OnceLock::new(), OnceLock::new());
+        Self {
+            project,
+            uses,
+            others,
+            reals,
+            includes,
+            told,
+            library,
+            unlisted,
+            flaws,
+            lone,
+            noticed,
+            trials,
+            for_device,
+        }
     }
 
     /// Makes a finding of a module *possible* where nobody's program has its place, or the launch that it needs; whether it is told
@@ -94,6 +110,7 @@ impl<'p> Relevance<'p> {
                 .or_else(|| self.has_unlisted_launch(finding))
                 .or_else(|| self.crosses_by_default(crossings, finding))
                 .or_else(|| own.then(|| holds_anyway(self.project, id, finding)).flatten())
+                .or_else(|| own.then(|| self.trials().holds(id, finding)).flatten())
                 .or_else(|| self.begins_nowhere(id, finding))
                 .or_else(|| self.noticed.contradicts(id, source, finding)),
         };
@@ -119,6 +136,10 @@ impl<'p> Relevance<'p> {
                 Users::Never => Some("a function is called, which nothing in this project does".to_owned()),
             }
         })
+    }
+
+    fn trials(&self) -> &Trials {
+        self.trials.get_or_init(|| Trials::of(self.project, &self.reals))
     }
 
     /// Whether no compiler takes a file: then nothing in it runs.

@@ -135,7 +135,21 @@ impl Project {
 
     /// Whether a module is only built for devices on which the lanes of a warp run in step: those before `sm_70`.
     pub fn has_lanes_in_step(&self, id: ModuleId) -> bool {
-        self.in_step_folders.iter().any(|folder| is_below(self.path(id), folder))
+        self.in_step_folders.iter().any(|folder| is_below(self.path(id), folder)) || self.needs_old_toolkit(id)
+    }
+
+    /// Whether a file includes what the CUDA SDK had before CUDA 5, which knows no device of today, and the project has no such file.
+    fn needs_old_toolkit(&self, id: ModuleId) -> bool {
+        const GONE: [&str; 2] = ["cutil.h", "cutil_inline.h"];
+        let text = self.source(id);
+        let includes = |name: &str| {
+            text.match_indices(name).any(|(at, _)| {
+                let line = text[..at].rsplit('\n').next().unwrap_or("").trim_start();
+                line.strip_prefix('#').is_some_and(|rest| rest.trim_start().starts_with("include"))
+            })
+        };
+        let has = |name: &str| self.sources.iter().any(|(path, _)| path.rsplit('/').next() == Some(name));
+        GONE.into_iter().any(|name| includes(name) && !has(name))
     }
 
     /// The ids of all modules, in order.

@@ -337,6 +337,29 @@ void run(int *to) { sum<<<1, 64>>>(to); }
         let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "a.cu"]);
         assert_eq!(ran.stdout.contains("in step"), found, "{flags}: {ran:?}");
     }
+    // A header that the last SDK had which knew only such devices.
+    for (header, found) in [("cutil_inline.h", false), ("cuda_runtime.h", true)] {
+        let text = format!("#include <{header}>\n{text}");
+        let sandbox = Sandbox::new(&[("a.cu", &*text)]);
+        let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "a.cu"]);
+        assert_eq!(ran.stdout.contains("in step"), found, "{header}: {ran:?}");
+    }
+}
+
+/// Where a header is out of sight, names may come from a neighbour; but not what the file has a default for.
+#[test]
+fn defaults_beside_headers_out_of_sight() {
+    let told = |own: &str| {
+        let text = format!(
+            "#include \"../far/away.cuh\"\n{own}__global__ void k(int *to) {{\n    __shared__ int all[1 << BITS];\n    \
+             all[threadIdx.x] = 1;\n    to[threadIdx.x] = all[0];\n}}\n"
+        );
+        let sandbox = Sandbox::new(&[("a.cu", &*text), ("kernel.cuh", "#define BITS 14\n__device__ int f();\n")]);
+        let ran = sandbox.run(&["--select", "shared-memory-over-limit", "--output-format", "concise", "."]);
+        ran.stdout.contains("65536 bytes")
+    };
+    assert!(told(""));
+    assert!(!told("#ifndef BITS\n#define BITS 11\n#endif\n"));
 }
 
 #[test]

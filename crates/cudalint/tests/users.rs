@@ -170,6 +170,27 @@ fn statuses_of_tests_that_say_what_they_expect() {
     }
 }
 
+#[test]
+fn statuses_in_folders_of_tests_and_measurements() {
+    let told = |folder: &str, more: (&str, &str)| {
+        let path = format!("{folder}/a.cu");
+        let text =
+            format!("#include <cuda_runtime.h>\n{}int main() {{ void *p; get(&p); return 0; }}\n", dropping("get"));
+        let sandbox = Sandbox::new(&[(&path, &*text), more]);
+        told(&sandbox).into_iter().find(|name| name.starts_with("get")).unwrap_or_default()
+    };
+    let other = ("src/b.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return 0; }\n");
+    for folder in ["tests", "bench/one", "gpu_benchmarks", "unit-test"] {
+        assert_eq!(told(folder, other), "get?", "{folder}");
+    }
+    for folder in ["examples", "latest", "contest", "src"] {
+        assert_eq!(told(folder, other), "get", "{folder}");
+    }
+    // A project that is nothing else.
+    assert_eq!(told("tests", ("tests/b.cu", other.1)), "get");
+    assert_eq!(told("tests", ("src/b.cpp", "int main() { return 0; }\n")), "get");
+}
+
 /// A class template whose method drops a status, in a header.
 fn keeping(class: &str, method: &str) -> String {
     format!(

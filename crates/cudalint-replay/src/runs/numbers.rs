@@ -257,10 +257,16 @@ impl Maker<'_> {
             }
             Given::Somewhere => self.somewhere(parameter, text, None),
             Given::Pointer { buffer, offset, held } => {
+                let written = &offset.quantity;
                 let Some(offset) = self.choice.value(offset, &mut self.used) else {
-                    self.complete &= offset.quantity.is_unknown();
+                    self.complete &= written.is_unknown();
                     return self.somewhere(parameter, text, Some(buffer));
                 };
+                // Numbers that put a pointer in front of its memory are no sizes that the host means.
+                if offset < 0 && written.known().is_none() {
+                    self.complete = false;
+                    return self.somewhere(parameter, text, Some(buffer));
+                }
                 let position = self.known.iter().position(|id| *id == Some(buffer.id));
                 let number = position.unwrap_or_else(|| self.buffer(buffer, held.as_deref(), parameter, text));
                 Argument::Pointer { buffer: number, offset }

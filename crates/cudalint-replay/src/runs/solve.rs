@@ -94,6 +94,12 @@ fn problem(event: &Event, fact: &LaunchFact) -> Option<(Problem, Vec<Atom>)> {
     if maker.inputs.is_empty() || maker.too_many {
         return None;
     }
+    // Numbers that put a pointer in front of its memory are no sizes that the host means.
+    for argument in &arguments {
+        if let TermArgument::Pointer { offset, .. } = argument {
+            conditions.push(Constraint { left: zero, relation: Relation::AtMost, right: *offset });
+        }
+    }
     let one = maker.terms.constant(1);
     for extent in grid.into_iter().chain(block) {
         conditions.push(Constraint { left: one, relation: Relation::AtMost, right: extent });

@@ -196,11 +196,13 @@ impl<'c> View<'c> {
         })
     }
 
-    /// Where an include is out of sight, a name may come from a neighbouring file: if those that define it agree.
+    /// Where an include is out of sight, a name may come from a neighbouring file: if those that define it agree, and the file has no
+    /// definition of its own, as of a default.
     pub(super) fn of_neighbours(&self, file: u32, name: &str, host: bool) -> Option<&'c Define> {
         let (name, events) = self.program.events(name)?;
         let graph = &self.program.graph;
-        if graph.is_alone(file) || !graph.reach(file).missing {
+        let reach = graph.reach(file);
+        if graph.is_alone(file) || !reach.missing || Configuration::touches(events, file, &reach.included) {
             return None;
         }
         let mut agreed: Option<&'c Define> = None;
