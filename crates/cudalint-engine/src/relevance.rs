@@ -8,13 +8,15 @@ use crate::expected::holds_anyway;
 use crate::lone::Lone;
 use crate::misfits::{misfit, second_main};
 use crate::noticed::Noticed;
-use crate::others::Others;
+use crate::others::{Other, Others};
 use crate::project::{ProjectInput, Source};
+use crate::roles::Role;
 use crate::rule::default_severity;
 use crate::trials::Trials;
 use crate::uncalled::{Users, Uses};
 use crate::unlisted::{COMPILED, archive, is_taken_for_plain, unlisted};
-use cudalint_findings::{Confidence, Finding, Shows, Witness};
+
+use cudalint_findings::{Confidence, Fault, Finding, Shows, Witness};
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::ModuleId;
@@ -25,12 +27,13 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Endings of files that are compiled where others include them.
-const HEADERS: [&str; 4] = [".cuh", ".h", ".hpp", ".hh"];
+const HEADERS: [&str; 7] = [".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".tpp"];
 
 /// What is known of a project's places.
 pub(crate) struct Relevance<'p> {
     project: &'p Project,
     uses: Uses<'p>,
+    calls: &'p Calls,
     others: Option<Others<'p>>,
     reals: FxHashMap<&'p str, &'p Path>,
     /// Folders in which includes are looked for.
@@ -73,6 +76,7 @@ impl<'p> Relevance<'p> {
         Self {
             project,
             uses,
+            calls,
             others,
             reals,
             includes,
@@ -111,6 +115,7 @@ impl<'p> Relevance<'p> {
                 .or_else(|| self.crosses_by_default(crossings, finding))
                 .or_else(|| own.then(|| holds_anyway(self.project, id, finding)).flatten())
                 .or_else(|| own.then(|| self.trials().holds(id, finding)).flatten())
+                .or_else(|| self.is_called_unread(finding))
                 .or_else(|| self.begins_nowhere(id, finding))
                 .or_else(|| self.noticed.contradicts(id, source, finding)),
         };
@@ -120,6 +125,14 @@ impl<'p> Relevance<'p> {
             finding.witness.get_or_insert_with(Witness::default).assumptions.push(reason);
         }
         true
+    }
+
+    /// Whether a finding rests on no caller in sight where files that were not read have some.
+    fn is_called_unread(&self, finding: &Finding) -> Option<String> {
+        let waits = finding.claim.shows == Shows::UnreadStatus { fault: Fault::Asynchronous };
+        let called = waits && finding.function != "main" && self.calls.may_have(&finding.function);
+        called
+            .then(|| format!("`{}` is not waited for where it is called, in files that are not read", finding.function))
     }
 
     /// Whether the way by which a finding comes about begins in a function that nobody calls.

@@ -3,12 +3,41 @@
 use crate::facts::{ParameterFault, ParameterFaultKind, Site};
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::{
-    Expr, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Record, Stmt, Type, Variable,
+    Expr, Function, FunctionId, FunctionRole, LocalId, Module, ModuleId, Path, Record, Stmt, Type, Variable,
 };
 use cudalint_program::visit::walk_expr;
 use cudalint_program::{Name, Project};
 use cudalint_syntax::{Span, called_names};
 use rustc_hash::FxHashSet;
+
+/// Whether a kernel's parameter is a pointer through which nothing can be written.
+pub(crate) fn reads_only(project: &Project, (module, function): (ModuleId, FunctionId), index: usize) -> bool {
+    let types = &project.module(module).types;
+    let Some(function) = project.function_at(module, function) else { return false };
+    if index >= function.param_count as usize {
+        return false;
+    }
+    let mut ty = function.locals.get(LocalId::from(index)).map(|parameter| parameter.ty);
+    for _ in 0..MAX_QUALIFIERS {
+        match ty.and_then(|ty| types.get(ty)) {
+            Some(Type::Qualified { ty: inner, .. }) => ty = Some(*inner),
+            Some(Type::Pointer(to)) => {
+                return match types.get(*to) {
+                    // What lies behind a pointer in it may still be written.
+                    Some(Type::Qualified { ty, is_const: true, .. }) => {
+                        !matches!(types.get(*ty), Some(Type::Pointer(_)))
+                    }
+                    _ => false,
+                };
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Qualifiers around a type that are looked through.
+const MAX_QUALIFIERS: u32 = 4;
 
 /// Owners of host memory in the standard library.
 const HOST_CONTAINERS: [&str; 14] = [

@@ -170,6 +170,25 @@ fn statuses_of_tests_that_say_what_they_expect() {
     }
 }
 
+/// Whether nobody waits for a kernel is not known where files without GPU code that are not read call the function around the launch.
+#[test]
+fn callers_that_are_not_read_may_wait() {
+    let told = |caller: &str| {
+        let sums = "#include <cuda_runtime.h>\n__global__ void k(int *c) { c[threadIdx.x] = 1; }\n\
+                    bool sum(int *c) {\n    k<<<1, 8>>>(c);\n    return cudaGetLastError() == cudaSuccess;\n}\n";
+        let sandbox = Sandbox::new(&[
+            ("sum.cu", sums),
+            ("sum.h", "bool sum(int *c);\n"),
+            ("model.cpp", &*format!("#include \"sum.h\"\n#include \"model.h\"\nvoid Model::step() {{ {caller} }}\n")),
+        ]);
+        let ran = sandbox.run(&["--select", "async-error-never-observed", "--output-format", "json", "."]);
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        report["findings"].as_array().unwrap().len()
+    };
+    assert_eq!(told("sum(points.data()); points.read();"), 0);
+    assert_eq!(told("points.read();"), 1);
+}
+
 #[test]
 fn statuses_in_folders_of_tests_and_measurements() {
     let told = |folder: &str, more: (&str, &str)| {

@@ -1,9 +1,11 @@
 //! Arguments of kernels in CUDA C++ that these read as something else than they are.
 
 use super::Walker;
-use super::parameters::elements_differ;
+use super::parameters::{elements_differ, is_as_wide};
 use super::value::{Dtype, Kind, Layout, Lib, Maker, Native, Transfer, Val};
 use crate::facts::{PythonFaultKind, Site, TypeProblem, WrongArgument};
+use crate::given::HeldContents;
+use crate::parameters::reads_only;
 use cudalint_program::ir::{ExprId, FunctionId, LocalId, ModuleId};
 use cudalint_program::types::{Ty, TypeEnv};
 use std::rc::Rc;
@@ -82,10 +84,16 @@ impl Walker<'_> {
                 },
                 _ => continue,
             };
-            let Some(made) = self.heap.buffer(buffer).map(|buffer| buffer.info.site) else { continue };
+            let Some(memory) = self.heap.buffer(buffer) else { continue };
+            let made = memory.info.site;
+            let zeros = memory.held.as_ref().is_some_and(|held| held.contents == HeldContents::Filled(0));
             let (kernel_name, parameter, declared, text) = common;
             if let Some((own, wanted)) = elements_differ(inner.dtype, &element) {
-                if self.reads_as_another_type(kernel, env, index, &element) {
+                // Zeros are the same number in each of these types.
+                let same = zeros && is_as_wide(inner.dtype, &element);
+                if same && reads_only(self.project, kernel, index)
+                    || self.reads_as_another_type(kernel, env, index, &element)
+                {
                     continue;
                 }
                 let kind = PythonFaultKind::ElementType {

@@ -65,3 +65,13 @@ pub(super) fn elements_differ(given: Dtype, wanted: &Ty) -> Option<(String, Stri
     };
     differ.then(|| (given.name(), wanted.name()))
 }
+
+/// Whether an element that is given has at least as many bytes as one that the kernel reads.
+pub(super) fn is_as_wide(given: Dtype, wanted: &Ty) -> bool {
+    let own = match given {
+        Dtype::Int { bytes, .. } | Dtype::Float { bytes } => bytes,
+        Dtype::Bool => 1,
+        _ => return false,
+    };
+    matches!(wanted, Ty::Int { bytes, .. } | Ty::Float { bytes } if *bytes <= own)
+}

@@ -4,9 +4,10 @@ use super::{Out, Walker};
 use crate::facts::{Amount, MemorySpace, Pointer};
 use crate::given::{Given, GivenField, Held, HeldContents};
 use crate::memory::{CellPath, Key, extend};
+use crate::parameters::reads_only;
 use crate::quantity::{Assumptions, Quantity, union};
 use crate::value::{Int, Kind, Ptr, Val};
-use cudalint_program::ir::{FunctionId, LocalId, ModuleId, Type};
+use cudalint_program::ir::{FunctionId, LocalId, ModuleId};
 use cudalint_program::types::{Container, Ty, TypeEnv};
 use std::sync::Arc;
 
@@ -250,36 +251,14 @@ impl Walker<'_> {
         self.memory.escape_from(val);
     }
 
+    /// Whether a kernel's parameter is a pointer through which nothing can be written.
+    pub fn reads_only(&self, kernel: Option<(ModuleId, FunctionId)>, index: usize) -> bool {
+        kernel.is_some_and(|kernel| reads_only(self.project, kernel, index))
+    }
+
     /// A value is part of something that is not understood: a launch, for all that is known.
     pub fn lose(&mut self, out: &Out) {
         self.escape_pointers(&out.val);
         self.memory.reached_by_device(&out.val, false);
-    }
-
-    /// Whether a kernel's parameter is a pointer through which nothing can be written.
-    pub fn reads_only(&self, kernel: Option<(ModuleId, FunctionId)>, index: usize) -> bool {
-        let Some((module, function)) = kernel else { return false };
-        let types = &self.project.module(module).types;
-        let Some(function) = self.project.function_at(module, function) else { return false };
-        if index >= function.param_count as usize {
-            return false;
-        }
-        let mut ty = function.locals.get(LocalId::from(index)).map(|parameter| parameter.ty);
-        for _ in 0..4 {
-            match ty.and_then(|ty| types.get(ty)) {
-                Some(Type::Qualified { ty: inner, .. }) => ty = Some(*inner),
-                Some(Type::Pointer(to)) => {
-                    return match types.get(*to) {
-                        // What lies behind a pointer in it may still be written.
-                        Some(Type::Qualified { ty, is_const: true, .. }) => {
-                            !matches!(types.get(*ty), Some(Type::Pointer(_)))
-                        }
-                        _ => false,
-                    };
-                }
-                _ => return false,
-            }
-        }
-        false
     }
 }
