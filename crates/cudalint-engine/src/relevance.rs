@@ -130,7 +130,11 @@ impl<'p> Relevance<'p> {
     /// Whether a finding rests on no caller in sight where files that were not read have some.
     fn is_called_unread(&self, finding: &Finding) -> Option<String> {
         let waits = finding.claim.shows == Shows::UnreadStatus { fault: Fault::Asynchronous };
-        let called = waits && finding.function != "main" && self.calls.may_have(&finding.function);
+        if !waits || finding.function == "main" || !self.calls.may_have(&finding.function) {
+            return None;
+        }
+        let calls = |text: &Other| text.role == Role::Quiet && text.uses(&finding.function, &|_, _| true);
+        let called = self.others.as_ref()?.texts()?.iter().any(calls);
         called
             .then(|| format!("`{}` is not waited for where it is called, in files that are not read", finding.function))
     }
