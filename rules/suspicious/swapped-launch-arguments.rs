@@ -24,6 +24,9 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::Launch(launch) = &event.kind else { return None };
     let division = launch.block_divided_by_grid?;
+    if is_named_so(&launch.grid.text, &launch.block.text) {
+        return None;
+    }
     let message = format!(
         "`{}` is launched with `{}` threads a block, which was computed as a number of blocks of `{}` threads",
         launch.kernel_name, launch.block.text, launch.grid.text
@@ -47,6 +50,14 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     finding.fix = swapped(context, launch, event);
     finding.claim.launch = launch_witness(context, event, launch);
     Some(finding)
+}
+
+/// Whether the names of grid and block say that each is what it is given for.
+fn is_named_so(grid: &str, block: &str) -> bool {
+    let (grid, block) = (grid.to_ascii_lowercase(), block.to_ascii_lowercase());
+    let of_blocks = |text: &str| ["blockcount", "block_count", "blocks", "grid"].iter().any(|word| text.contains(word));
+    let of_threads = |text: &str| ["blocksize", "block_size", "thread"].iter().any(|word| text.contains(word));
+    of_blocks(&grid) && !of_threads(&grid) && of_threads(&block) && !of_blocks(&block)
 }
 
 /// The configuration with its first two parts in each other's place, where they stand there as they are.

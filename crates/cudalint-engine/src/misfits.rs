@@ -1,5 +1,5 @@
 //! What compilers refuse though its grammar is right: an argument of a launch that cannot become its parameter, a variable that is no
-//! pointer given to `cudaMalloc`, a name that nothing declares. A file with one of these is no program, so that nothing in it runs.
+//! pointer given to `cudaMalloc`, memory of `malloc` without a cast, a name that nothing declares. A file with one of these is no program, so that nothing in it runs.
 //!
 //! Only what the file itself shows counts: types that something out of sight may decide are asked nothing.
 
@@ -7,7 +7,9 @@ use crate::others::{holds, words_at};
 use crate::unlisted::COMPILED;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::Effect;
-use cudalint_program::ir::{Expr, ExprId, Function, FunctionRole, LaunchExpr, Module, ModuleId, Path};
+use cudalint_program::ir::{
+    Expr, ExprId, Function, FunctionId, FunctionRole, LaunchExpr, LocalId, Module, ModuleId, Path,
+};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::visit::{Item, walk};
 use cudalint_program::{Project, Scope};
@@ -37,8 +39,10 @@ pub(crate) fn misfit(project: &Project, id: ModuleId) -> Option<Misfit> {
         let scope = Scope::new(project, id, Some(number), &TypeEnv::default());
         let mut look = Look { project, id, module, function, scope, found: None };
         walk(module, function, body, |item| {
-            if let Item::Expr(expr) = item {
-                look.expression(expr, is_closed.then_some(&mut comments_of_file));
+            match item {
+                Item::Expr(expr) => look.expression(expr, is_closed.then_some(&mut comments_of_file)),
+                Item::Declare(local) => look.declaration(local),
+                Item::Stmt(_) => {}
             }
             look.found.is_none()
         });
@@ -197,6 +201,20 @@ impl Look<'_> {
         if kernels.is_empty() {
             return;
         }
+        let given = launch.args.len();
+        let mismatched = |(module, number): &(ModuleId, FunctionId)| {
+            self.project.function_at(*module, *number).is_some_and(|kernel| {
+                let needed = kernel.params().iter().filter(|param| param.init.is_none()).count();
+                let plain = kernel.space.global && kernel.template_params.is_empty() && !kernel.damaged;
+                plain && !kernel.variadic && (given < needed || given > kernel.param_count as usize)
+            })
+        };
+        if launch.args.iter().all(|arg| self.is_written(*arg)) && kernels.iter().all(mismatched) {
+            let what =
+                format!("a launch of `{}` with another number of arguments than it takes", self.text(launch.kernel));
+            self.find(launch.kernel, what);
+            return;
+        }
         let wrong = launch.args.iter().enumerate().find(|(at, arg)| refused(self, *at, **arg));
         if let Some((_, arg)) = wrong {
             let what = format!("`{}`, which no compiler converts to its parameter", self.text(*arg));
@@ -241,6 +259,20 @@ impl Look<'_> {
             let (text, name) = (self.text(*to), api.name());
             let what = format!("`{text}`, which is no address of a pointer, where `{name}` wants one");
             self.find(*to, what);
+        }
+    }
+
+    /// `int *p = malloc(4)`, which C converts and C++ does not.
+    fn declaration(&mut self, local: LocalId) {
+        let Some(variable) = self.function.locals.get(local) else { return };
+        let Some(init) = variable.init.filter(|init| self.is_written(*init)) else { return };
+        let Some(Expr::Call { callee, .. }) = self.kind(init) else { return };
+        let path = &**self.project.path(self.id);
+        let of_heap = self.plain_name(*callee).is_some_and(|name| ["malloc", "calloc", "realloc"].contains(&name));
+        let is_cpp = path.ends_with(".cu") || path.ends_with(".cuh");
+        if of_heap && is_cpp && matches!(self.scope.resolve(variable.ty), Ty::Pointer(to) if kind_of(&to).is_some()) {
+            let what = format!("memory without a type for `{}`", variable.name);
+            self.find(init, what);
         }
     }
 

@@ -67,6 +67,10 @@ fn files_whose_types_or_names_no_compiler_takes() {
         "k<<<grid, 1>>>(d);",
         "cudaMemcpy(result, d, 4, cudaMemcpyDeviceToHost);",
         "threadIdx.x = 3;",
+        "int *h = malloc(4);",
+        "double *h = calloc(2, 4);",
+        "k<<<1, 1>>>(d, 1);",
+        "n<<<1, 1>>>(1);",
     ] {
         assert!(told(refused).iter().all(|name| name == "main?"), "{refused}");
     }
@@ -74,6 +78,7 @@ fn files_whose_types_or_names_no_compiler_takes() {
         "k<<<1, 1>>>(d);",
         "int a[4]; k<<<1, 1>>>(a);",
         "void *p = d; k<<<1, 1>>>((int *)p);",
+        "int *h = (int *)malloc(4); void *v = malloc(4);",
         "long big = 4; double y = 2; n<<<1, 1>>>(big, y);",
         "int a[4][4]; k<<<1, 1>>>(a[0]);",
         "unsigned long long at; cudaMalloc((void **)&at, 4);",
