@@ -34,6 +34,28 @@ fn told(text: &str) -> Vec<(String, usize, String)> {
     .collect()
 }
 
+/// What launches a kernel of a file says the block, though it is not followed.
+#[test]
+fn kernels_that_a_script_launches_are_not_guessed_at() {
+    let kernel = "extern \"C\" __global__ void turn(int *to) {\n    __shared__ int all[256];\n    all[threadIdx.x] = to[threadIdx.x];\n    \
+                  to[threadIdx.x] = all[(threadIdx.x + 1) % blockDim.x];\n}\n";
+    let told = |name: &str| {
+        let script = format!(
+            "import cupy as cp\nwith open('turn.cu') as file:\n    module = cp.RawModule(code=file.read())\n\
+             turn = module.get_function('{name}')\n"
+        );
+        let engine = Engine::new(cudalint_rules::RULES);
+        let files = [("turn.cu".to_owned(), kernel), ("run.py".to_owned(), &*script)];
+        let all = match engine.lint_texts(&files, None) {
+            Ok(all) => all,
+            Err(error) => panic!("{error}"),
+        };
+        all.iter().filter(|it| it.rule.name == "shared-memory-race").map(|it| it.confidence).collect::<Vec<_>>()
+    };
+    assert_eq!(told("other"), [Confidence::Likely]);
+    assert_eq!(told("turn"), [Confidence::Possible]);
+}
+
 #[test]
 fn each_kernel_is_told_apart_from_its_twin() {
     let mut wrong = Vec::new();

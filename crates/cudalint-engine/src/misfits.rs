@@ -269,7 +269,7 @@ impl Look<'_> {
         let Some(Expr::Call { callee, .. }) = self.kind(init) else { return };
         let path = &**self.project.path(self.id);
         let of_heap = self.plain_name(*callee).is_some_and(|name| ["malloc", "calloc", "realloc"].contains(&name));
-        let is_cpp = path.ends_with(".cu") || path.ends_with(".cuh");
+        let is_cpp = [".cu", ".cuh"].iter().any(|ending| path.ends_with(ending));
         if of_heap && is_cpp && matches!(self.scope.resolve(variable.ty), Ty::Pointer(to) if kind_of(&to).is_some()) {
             let what = format!("memory without a type for `{}`", variable.name);
             self.find(init, what);

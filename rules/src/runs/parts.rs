@@ -11,7 +11,7 @@ use cudalint_findings::{
 use cudalint_replay::facts::{self, LaunchSpelling};
 use cudalint_replay::runs::report::{Access, AccessKind, Doubt, DoubtKind, Object, ObjectKind, Site, Thread};
 use cudalint_replay::runs::{Basis, KernelRun, whole};
-use cudalint_syntax::Span;
+use cudalint_syntax::{Language, Span};
 
 /// Related places of one kind, at most.
 pub const MAX_PLACES: usize = 6;
@@ -250,7 +250,21 @@ pub fn run_finding(
     if second && run.basis == Basis::Assumption {
         only_possible(&mut finding);
     }
+    if run.basis == Basis::GuessedBlock && is_named_by_a_script(context, run) {
+        only_possible(&mut finding);
+    }
     Some(finding)
+}
+
+/// Whether a script of the project spells the name of a kernel: what it launches it with is not followed through a file, and no guess says
+/// it better.
+fn is_named_by_a_script(context: &ModuleContext<'_>, run: &KernelRun) -> bool {
+    let project = context.project;
+    let Some(kernel) = project.function_at(run.kernel.0, run.kernel.1) else { return false };
+    let spelled = ['\'', '"'].map(|quote| format!("{quote}{}{quote}", kernel.name));
+    let mut scripts = project.modules().filter(|id| project.module(*id).language == Language::Python);
+    project.module(run.kernel.0).language != Language::Python
+        && scripts.any(|id| spelled.iter().any(|name| project.source(id).contains(name.as_str())))
 }
 
 /// Whether the extents of several arrays of Python were chosen, each for itself: those that a kernel is given together mostly belong
