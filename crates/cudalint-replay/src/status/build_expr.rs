@@ -277,7 +277,13 @@ impl Builder<'_> {
         let initializer = is_api
             && ApiId::named(&name).is_some_and(|api| api.frees())
             && args.first().and_then(|arg| module.exprs.get(*arg)).is_some_and(|arg| is_null(module, arg));
-        let site = self.site(node, who, name, args.len() as u32, fate, initializer);
+        let is_zero =
+            |arg: &ExprId| module.exprs.get(*arg).is_some_and(|node| matches!(node.kind, Expr::Int { value: 0, .. }));
+        let selects_usual_device = is_api
+            && ApiId::named(&name).is_some_and(|api| api.selects_device())
+            && matches!(args, [only] if is_zero(only));
+        let mut site = self.site(node, who, name, args.len() as u32, fate, initializer);
+        site.selects_usual_device = selects_usual_device;
         self.flow.calls.push(site);
         let outside = self.in_assert;
         self.in_assert |= is_assert && node.expansion.is_none();
@@ -349,6 +355,7 @@ impl Builder<'_> {
             expansion: self.module.expansion(node).cloned(),
             damaged: self.in_damage(node.span),
             initializer,
+            selects_usual_device: false,
             asserted: self.in_assert,
             stored_is_read: false,
             dead: false,

@@ -124,6 +124,7 @@ impl Builder<'_> {
             expansion: None,
             damaged: false,
             initializer: false,
+            selects_usual_device: false,
             asserted: false,
             stored_is_read: false,
             dead: false,

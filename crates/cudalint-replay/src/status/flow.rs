@@ -61,6 +61,8 @@ pub struct CallSite {
     pub damaged: bool,
     /// `cudaFree(0)`: creates the context.
     pub initializer: bool,
+    /// Whether it selects device 0 by that number: the device that is selected anyway.
+    pub selects_usual_device: bool,
     /// Whether it stands inside `assert(…)`, written out in the code.
     pub asserted: bool,
     /// Whether a variable keeps the status: liveness said that it is read later.

@@ -92,6 +92,9 @@ impl Join<'_> {
             if function.role == FunctionRole::Destructor && status.weight == StatusWeight::Teardown {
                 continue;
             }
+            if site.selects_usual_device && self.is_followed_by_a_check(index, call) {
+                status.weight = StatusWeight::Teardown;
+            }
             if self.only_for_releases(index, call) {
                 if function.role == FunctionRole::Destructor {
                     continue;
@@ -150,6 +153,16 @@ impl Join<'_> {
             return None;
         }
         Some(FunctionStatus { function: function.id, calls, launches, unobserved, wrapper, damaged: function.damaged })
+    }
+
+    /// Whether the next call of the runtime behind a call that gives the program something has its status looked at.
+    fn is_followed_by_a_check(&self, index: usize, call: usize) -> bool {
+        let flow = &self.function(index).flow;
+        let Some(site) = flow.calls.get(call) else { return false };
+        let is_behind = |other: &CallSite| other.span.start >= site.span.end && other.is_needed_call();
+        let behind = flow.calls.iter().enumerate().filter(|(_, other)| is_behind(other));
+        let next = behind.min_by_key(|(_, other)| other.span.start);
+        next.is_some_and(|(next, _)| self.usage(index, next) == StatusUse::Consumed)
     }
 
     /// Whether a call selects a device and all that follows gives something back there: where it fails, so did the calls before it, and

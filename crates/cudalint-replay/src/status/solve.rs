@@ -351,6 +351,7 @@ mod tests {
             expansion: None,
             damaged: false,
             initializer: false,
+            selects_usual_device: false,
             asserted: false,
             stored_is_read: false,
             dead: false,
