@@ -185,6 +185,7 @@ fn memory_for_the_status_of_a_solver_may_hold_anything_before() {
     let text = |call: &str| {
         format!(
             "#include <cusolverDn.h>
+void use(const int *);
 void factor(cusolverDnHandle_t h, int m, float **a, int *info, int n) {{
     int *d_info;
     cudaMalloc(&d_info, n * sizeof(int));

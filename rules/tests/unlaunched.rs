@@ -53,7 +53,7 @@ fn kernels_that_a_script_launches_are_not_guessed_at() {
         all.iter().filter(|it| it.rule.name == "shared-memory-race").map(|it| it.confidence).collect::<Vec<_>>()
     };
     assert_eq!(told("other"), [Confidence::Likely]);
-    assert_eq!(told("turn"), [Confidence::Possible]);
+    assert!(told("turn").is_empty());
 }
 
 #[test]

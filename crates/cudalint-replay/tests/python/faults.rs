@@ -112,7 +112,7 @@ import cupy as cp
 K = cp.RawKernel(r'''extern \"C\" __global__ void axpy(const float* x, float* y, float a, int n)
 { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += a * x[i]; }''', 'axpy')
 def bad():
-    x = cp.zeros(1000)
+    x = cp.ones(1000)
     y = cp.zeros(1000, dtype=cp.float32)
     K(((x.size + 127) // 128,), (128,), (x, y, 0.5, x.size))
 def good():
