@@ -239,10 +239,13 @@ fn overrun(context: &ModuleContext<'_>, event: &Event, api: &str, access: Access
     Some(finding)
 }
 
-/// Whether an allocation would have less than no bytes: as a number without a sign that is more than any copy has.
+/// A value of inputs above which nothing changes its sign: of `n - 2` the smallest values say nothing.
+const LARGE: i64 = 1 << 20;
+
+/// Whether an allocation would have less than no bytes, whatever the inputs are: as a number without a sign that is more than any copy has.
 fn is_negative(extent: &Quantity, bindings: &[(String, i64)]) -> bool {
-    let least: Vec<(String, i64)> = extent.inputs().iter().map(|atom| (atom.name().to_owned(), 1)).collect();
-    let at = if bindings.is_empty() { &least } else { bindings };
+    let large: Vec<(String, i64)> = extent.inputs().iter().map(|atom| (atom.name().to_owned(), LARGE)).collect();
+    let at = if bindings.is_empty() { &large } else { bindings };
     extent.known().or_else(|| extent.evaluate(at)).is_some_and(|bytes| bytes < 0)
 }
 

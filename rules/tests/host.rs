@@ -179,6 +179,28 @@ int main() {{
     assert_eq!(of("uninitialized-device-pointer", &text("", "[2]")).len(), 1);
 }
 
+/// An allocation that is too small for each size is told, though for the smallest sizes it would have less than no bytes; one that has less
+/// than none for each size is huge as a number without a sign.
+#[test]
+fn allocations_that_the_smallest_sizes_make_negative() {
+    let told = |count: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>
+void send(const int *from, unsigned n) {{
+    unsigned none = 0;
+    int *to;
+    cudaMalloc(&to, sizeof(int) * ({count}));
+    cudaMemcpy(to, from, sizeof(int) * n, cudaMemcpyHostToDevice);
+    cudaFree(to);
+}}
+"
+        );
+        of("copy-exceeds-allocation", &text).len()
+    };
+    assert_eq!(told("n - 2"), 1);
+    assert_eq!(told("none - n"), 0);
+}
+
 /// A library leaves the status of what it computes in memory: what was there before is seen by nobody.
 #[test]
 fn memory_for_the_status_of_a_solver_may_hold_anything_before() {

@@ -124,7 +124,7 @@ fn folders(path: &str) -> &str {
 }
 
 /// The folder that two folders have in common.
-fn common<'t>(one: &'t Path, other: &Path) -> &'t Path {
+pub(crate) fn common<'t>(one: &'t Path, other: &Path) -> &'t Path {
     one.ancestors().find(|above| other.starts_with(above)).unwrap_or(Path::new(""))
 }
 

@@ -15,6 +15,7 @@ mod draft;
 mod engine;
 mod expected;
 mod exports;
+mod file_uses;
 mod groups;
 pub mod ignoring;
 mod levels;

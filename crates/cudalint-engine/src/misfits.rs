@@ -1,5 +1,6 @@
 //! What compilers refuse though its grammar is right: an argument of a launch that cannot become its parameter, a variable that is no
-//! pointer given to `cudaMalloc`, memory of `malloc` without a cast, a name that nothing declares. A file with one of these is no program, so that nothing in it runs.
+//! pointer given to `cudaMalloc`, memory of `malloc` without a cast, a launch with another number of arguments than its kernel takes, a name
+//! that nothing declares. A file with one of these is no program, so that nothing in it runs.
 //!
 //! Only what the file itself shows counts: types that something out of sight may decide are asked nothing.
 

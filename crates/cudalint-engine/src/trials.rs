@@ -1,11 +1,12 @@
 //! Code of a project that only tries or measures the rest of it: a status that it drops is nobody's but its author's, who looks at what
 //! it prints.
 
+use crate::exports::common;
 use cudalint_findings::{Finding, Shows};
 use cudalint_program::Project;
 use cudalint_program::ir::ModuleId;
 use rustc_hash::FxHashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Words of a folder's name that say so.
 const TRIALS: [&str; 12] = [
@@ -34,13 +35,11 @@ impl Trials {
     /// `reals`: the real paths of modules' files by the paths that output shows.
     pub fn of(project: &Project, reals: &FxHashMap<&str, &Path>) -> Self {
         let folder = |id: ModuleId| reals.get(&**project.path(id)).and_then(|real| real.parent());
-        let Some(root) =
-            project.modules().filter_map(folder).map(Path::to_owned).reduce(|one, other| common(&one, &other))
-        else {
+        let Some(root) = project.modules().filter_map(folder).reduce(common) else {
             return Self::default();
         };
         let trial = |id: ModuleId| {
-            let below = folder(id)?.strip_prefix(&root).ok()?;
+            let below = folder(id)?.strip_prefix(root).ok()?;
             let names = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
             names.into_iter().find(|name| is_trial(name))
         };
@@ -62,9 +61,4 @@ impl Trials {
 fn is_trial(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.split(|letter: char| !letter.is_ascii_alphabetic()).any(|word| TRIALS.contains(&word))
-}
-
-/// The folder that two folders have in common.
-fn common(one: &Path, other: &Path) -> PathBuf {
-    one.ancestors().find(|above| other.starts_with(above)).unwrap_or(Path::new("")).to_owned()
 }

@@ -3,19 +3,21 @@
 //!
 //! Of a `static` function or a template in a source file that is so as soon as its file has no use of it. Of any other it takes a
 //! project with a `main`. Where the build files in the folders around it make no library, a declaration is no use; elsewhere others may
-//! use what a header declares, and only what no other file names is nobody's.
+//! use what a header declares, and only what no other file names is nobody's. A template in a header is nobody's also where others are
+//! handed that: there is no code of it until somebody names it.
 
 use crate::callers::Calls;
 use crate::dead::{Dead, dead};
 use crate::exports::{Code, Exports, is_of_program};
+use crate::file_uses::File;
 use crate::meant::{Meant, Named, expanding};
-use crate::others::{self, Other, Others, holds, names_file, words, words_at};
+use crate::others::{self, Other, Others, words, words_at};
 use crate::pasting::{pasted, pastes_blindly};
 use crate::roles::Role;
 use crate::unlisted::{COMPILED, is_main};
 use cudalint_program::Project;
-use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, Module, ModuleId};
-use cudalint_syntax::{Comment, Language, Region, Span, comments};
+use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, ModuleId};
+use cudalint_syntax::Language;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -78,31 +80,6 @@ pub(crate) struct Uses<'p> {
     mangled: OnceLock<Vec<&'p str>>,
     /// What of it others may use.
     exports: OnceLock<Exports>,
-}
-
-/// A file.
-#[allow(clippy::struct_excessive_bools)] // Independent properties of a file.
-struct File<'p> {
-    path: &'p str,
-    module: &'p Module,
-    text: &'p str,
-    comments: OnceLock<Vec<Comment>>,
-    dead: OnceLock<Vec<Dead>>,
-    /// Whether it is compiled by itself.
-    compiled: bool,
-    /// Whether it is part of another file that is compiled by itself.
-    included: bool,
-    /// Whether no other file may use what it keeps for itself.
-    alone: bool,
-    /// Whether its build makes programs alone.
-    of_program: bool,
-    /// Whether a build file stands around it.
-    built: bool,
-    /// Of a header: whether it belongs to a program, and is not for others.
-    in_program: bool,
-    /// Whether macros make names there of which they say no part.
-    pastes: bool,
-    has_main: bool,
 }
 
 /// A question about one place.
@@ -476,129 +453,4 @@ fn spells(text: &str, pattern: &str) -> bool {
 
 fn is_compiled(path: &str) -> bool {
     COMPILED.iter().any(|ending| path.ends_with(ending))
-}
-
-impl<'p> File<'p> {
-    /// What stands in front of a function's name.
-    fn head(&self, function: &Function) -> &'p str {
-        self.text.get(function.span.start as usize..function.name_span.start as usize).unwrap_or("")
-    }
-
-    /// Whether a function has its name and its calls from what is written here.
-    fn is_spelled(&self, function: &Function) -> bool {
-        let head = self.head(function);
-        // A macro that makes a function may make a use of it, too.
-        let spelled = self.text.get(function.name_span.range()) == Some(&*function.name);
-        let before = self.text.get(..function.span.start as usize).unwrap_or("");
-        let line = before.rsplit('\n').next().unwrap_or("");
-        let has_attribute = |text: &str| text.contains("__attribute__") || text.contains("[[");
-        spelled && !has_attribute(head) && !has_attribute(line)
-    }
-
-    /// Whether a function runs on the host, and has its name and its calls from what is written here.
-    fn may_be_unused(&self, function: &Function) -> bool {
-        self.is_spelled(function) && !function.space.global && !function.space.device
-    }
-
-    /// Whether whoever uses a function spells its name somewhere. `whole`: all that is linked to it is in sight.
-    fn may_be_found(&self, function: &Function, whole: bool) -> bool {
-        let is_capital = |word: &str| word.len() > 1 && !word.contains(|letter: char| letter.is_ascii_lowercase());
-        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        let mut words = self.head(function).split(|letter| !is_part(letter));
-        // What stands for nothing is no part of the function, as read.
-        let before = self.text.get(..function.span.start as usize).unwrap_or("").trim_end();
-        let line = before.rsplit('\n').next().unwrap_or("").trim_start();
-        let last = line.rsplit(|letter| !is_part(letter)).next().unwrap_or(line);
-        let marked = !line.starts_with('#') && !line.starts_with("//") && is_capital(last);
-        let of_device = function.space.global || !function.space.host;
-        // A macro in front of it may make it one that others see. Languages without C++'s names know those of C, and Fortran puts `_`
-        // behind them.
-        let seen = function.extern_c && (!whole || of_device || function.name.ends_with('_'));
-        self.is_spelled(function) && !seen && (of_device || !marked && !words.any(is_capital))
-    }
-
-    /// Whether no other file can name a function.
-    fn hides(&self, function: &Function) -> bool {
-        let generic = !function.template_params.is_empty() && !function.is_specialization;
-        let qualified = self.head(function).trim_end().ends_with("::");
-        let made =
-            |name: &str| self.module.instantiations.iter().any(|it| it.path.last().is_some_and(|last| **last == *name));
-        self.alone
-            && self.may_be_unused(function)
-            && function.role == FunctionRole::Free
-            && (function.is_static || generic && !made(&function.name))
-            && !qualified
-    }
-
-    /// Whether nothing can call a function: no other file can name it, and its own does not.
-    fn is_uncalled(&self, function: &Function, calls: u32) -> bool {
-        let Some(calls) = calls.checked_sub(1).filter(|_| self.may_be_unused(function)) else { return false };
-        let inline = function.is_static || !function.template_params.is_empty() && !function.is_specialization;
-        // `Class<T>::get`: where the class is out of sight nothing is known of who uses it.
-        let qualified = self.head(function).trim_end().ends_with("::");
-        match (function.role, function.scope.last()) {
-            (FunctionRole::Free, _) if inline && !qualified => {
-                self.is_unused(&function.name, calls, &|other| other.name == function.name)
-            }
-            // The methods of a class template come into being where somebody names the class.
-            (_, Some(class)) if self.is_template(class) => {
-                self.is_unused(class, calls, &|other| other.scope.last() == Some(class))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether a function is a template, or a method of one, that the file holds.
-    fn is_generic(&self, function: &Function) -> bool {
-        let own = !function.template_params.is_empty() && !function.is_specialization;
-        own || function.scope.last().is_some_and(|class| self.is_template(class))
-    }
-
-    fn is_template(&self, class: &str) -> bool {
-        let mut named = self.module.records.iter().filter(|record| record.name == *class).peekable();
-        named.peek().is_some() && named.all(|record| !record.template_params.is_empty() && record.specializes.is_none())
-    }
-
-    /// Whether a name stands nowhere in the file but in what it names itself, and in functions that nobody can call.
-    fn is_unused(&self, name: &str, calls: u32, own: &dyn Fn(&Function) -> bool) -> bool {
-        let is_own = |at: usize| {
-            let mut around =
-                self.module.functions.iter().filter(|function| function.span.range().contains(&at)).peekable();
-            self.declares(name, at)
-                || around.peek().is_some() && around.all(|other| own(other) || self.is_uncalled(other, calls))
-        };
-        !name.is_empty() && words_at(self.text, name).all(|at| is_own(at) || self.is_no_code(at))
-    }
-
-    fn is_comment(&self, at: usize) -> bool {
-        let region = Region { language: self.module.language, span: Span::new(0, self.text.len()) };
-        holds(self.comments.get_or_init(|| comments(self.text, &region)), at)
-    }
-
-    /// Whether a place is in a comment, in the name of a file, or in a branch of `#if` that is not the program.
-    fn is_no_code(&self, at: usize) -> bool {
-        names_file(self.text, at)
-            || self.is_comment(at)
-            || !self.is_left_out() && self.module.passed_over.iter().any(|span| span.range().contains(&at))
-    }
-
-    /// Whether all of a file is passed over: another program has it, or another file's guard has the same name as its own.
-    fn is_left_out(&self) -> bool {
-        self.module.functions.is_empty() && self.module.records.is_empty()
-    }
-
-    /// Whether a class of a name is declared at a place.
-    fn declares(&self, name: &str, at: usize) -> bool {
-        self.module.records.iter().any(|record| record.name == *name && record.span.range().contains(&at))
-    }
-
-    /// Whether a place is in an explicit instantiation, which calls nothing.
-    fn instantiates(&self, at: usize) -> bool {
-        self.module.instantiations.iter().any(|it| it.span.range().contains(&at))
-    }
-
-    fn is_dead_at(&self, at: usize, project: &Project, index: usize) -> bool {
-        let stretches = self.dead.get_or_init(|| dead(project, ModuleId(index as u32)));
-        stretches.iter().any(|dead| dead.span.range().contains(&at))
-    }
 }

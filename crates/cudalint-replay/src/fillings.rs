@@ -304,7 +304,7 @@ impl<'p> Uses<'p> {
                 let found = reader.project.function_named(reader.id, &reader.function.scope, path);
                 found.is_none_or(|(module, function)| {
                     let function = reader.project.function_at(module, function);
-                    function.is_none_or(|function| reads_something(reader.project.module(module), function))
+                    function.is_none_or(|function| reads_elements(reader.project.module(module), function, |_| true))
                 })
             }
             _ => true,
@@ -366,31 +366,25 @@ fn is_read_by(reader: Reader<'_>, kernel: ExprId, parameter: usize) -> bool {
     let module = reader.project.module(id);
     let (Some(body), true) = (&function.body, parameter < function.param_count as usize) else { return false };
     let local = LocalId::from(parameter);
-    let is_it =
-        |id: ExprId| matches!(module.exprs.get(id).map(|node| &node.kind), Some(Expr::Local(it)) if *it == local);
-    let (mut stored, mut read) = (FxHashSet::default(), false);
+    let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
+    let is_it = |id: ExprId| matches!(kind(id), Some(Expr::Local(it)) if *it == local);
+    // Handed on, kept, or moved: somebody may read it there.
+    let mut leaves = false;
     walk(module, function, body, |item| {
-        if let Item::Expr(id) = item
-            && let Some(node) = module.exprs.get(id)
-        {
-            match &node.kind {
-                Expr::Assign { op: None, target, .. } => {
-                    // The place alone; the index may read other elements.
-                    stored.insert(*target);
-                }
-                Expr::Index { base, .. } | Expr::Deref(base) if is_it(*base) => read |= !stored.contains(&id),
-                // Handed on, kept, or moved: somebody may read it there.
-                Expr::Call { args, .. } => read |= args.iter().any(|arg| is_it(*arg)),
-                Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => read |= is_it(*a) || is_it(*b),
-                Expr::AddressOf(of) => {
-                    read |= matches!(module.exprs.get(*of).map(|node| &node.kind), Some(Expr::Index { base, .. }) if is_it(*base));
-                }
-                _ => {}
-            }
-        }
-        !read
+        leaves |= match item {
+            Item::Declare(other) => function.locals.get(other).and_then(|other| other.init).is_some_and(is_it),
+            Item::Expr(id) => match kind(id) {
+                Some(Expr::Call { args, .. }) => args.iter().any(|arg| is_it(*arg)),
+                Some(Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b)) => is_it(*a) || is_it(*b),
+                Some(Expr::Assign { value, .. }) => is_it(*value),
+                Some(Expr::AddressOf(of)) => matches!(kind(*of), Some(Expr::Index { base, .. }) if is_it(*base)),
+                _ => false,
+            },
+            Item::Stmt(_) => false,
+        };
+        !leaves
     });
-    read
+    leaves || reads_elements(module, function, is_it)
 }
 
 /// Whether a function is in no file of the project, and no one of a library that is known.
@@ -405,9 +399,10 @@ fn bytes_of<'p>(reader: Reader<'p>, args: &[ExprId]) -> Option<&'p str> {
     Some(reader.project.text(reader.id, node.span).trim())
 }
 
-/// Whether a function reads an element of anything.
-fn reads_something(module: &Module, function: &Function) -> bool {
+/// Whether a function reads an element through a base that is asked about; what is out of sight may.
+fn reads_elements(module: &Module, function: &Function, is_asked: impl Fn(ExprId) -> bool) -> bool {
     let Some(body) = &function.body else { return true };
+    // Places that are stored in; what stands in their subscripts may read other elements.
     let mut stored = FxHashSet::default();
     let mut reads = false;
     walk(module, function, body, |item| {
@@ -418,7 +413,7 @@ fn reads_something(module: &Module, function: &Function) -> bool {
                 Expr::Assign { op: None, target, .. } => {
                     stored.insert(*target);
                 }
-                Expr::Index { .. } | Expr::Deref(_) => reads |= !stored.contains(&id),
+                Expr::Index { base, .. } | Expr::Deref(base) => reads |= is_asked(*base) && !stored.contains(&id),
                 _ => {}
             }
         }
