@@ -19,7 +19,7 @@ use cudalint_program::load::Piece;
 use cudalint_replay::facts::{Facts, Site};
 use cudalint_replay::runs::{self, Basis, Counts, ModuleRuns};
 use cudalint_replay::status::{self, HiddenMacros, StatusTable, Survey};
-use cudalint_replay::{ProjectScan, ReplayOptions, hints, structure};
+use cudalint_replay::{ProjectScan, Reliance, ReplayOptions, hints, structure};
 use cudalint_syntax::{FileKind, Language};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -121,18 +121,22 @@ pub(crate) fn analyse(
         || {
             let scan = ProjectScan::new(project, &calls.called);
             let options = ReplayOptions::default();
+            let reliance = input.kept.map(|kept| (&kept.facts, Reliance::new(project, &scan, &options)));
             let (walks, faults) = each(&wanted, input.steps, |unit| {
-                let walked = cudalint_replay::walk_module(project, &scan, id(unit), &options);
+                let walked = match &reliance {
+                    Some((kept, reliance)) => kept.walk(reliance, project, &scan, id(unit), &options),
+                    None => cudalint_replay::walk_module(project, &scan, id(unit), &options),
+                };
                 input.steps.step();
                 walked
             });
             // Calls are followed from file to file, and an event belongs to the file that it is written in.
             let facts = guarded(|| cudalint_replay::merge(project, walks));
             remains.keep(scan);
-            (facts, faults)
+            (facts, faults, reliance)
         },
     );
-    let ((statuses, surveys, survey_faults), (facts, faults)) = (status, walks);
+    let ((statuses, surveys, survey_faults), (facts, faults, reliance)) = (status, walks);
     remains.keep(surveys);
     let (Ok(mut statuses), Ok(mut facts)) = (statuses, facts) else {
         let fault = |source: &Source| Fault::internal(&source.path, "while joining files");
@@ -143,7 +147,8 @@ pub(crate) fn analyse(
             (facts.status, facts.checkers) = (status.functions, status.checkers);
         }
     }
-    let run_faults = run_kernels(project, &wanted, input, &mut facts);
+    let kept = reliance.as_ref().map(|(kept, reliance)| (*kept, reliance));
+    let run_faults = run_kernels(project, &wanted, input, kept, &mut facts);
     let faults = survey_faults.into_iter().zip(faults).zip(run_faults).map(|((a, b), c)| a.or(b).or(c));
     let faults: Vec<Option<Fault>> = faults.collect();
     let sources: Vec<&Source> = units.iter().map(|unit| unit.source).collect();
@@ -179,6 +184,7 @@ fn run_kernels(
     project: &Project,
     sources: &[Option<&Source>],
     input: &ProjectInput<'_>,
+    kept: Option<runs::Kept<'_>>,
     facts: &mut [Facts],
 ) -> Vec<Option<Fault>> {
     // Figures cost an execution more: nobody pays for them who has not selected a rule that reads them.
@@ -189,7 +195,8 @@ fn run_kernels(
             Some(launches) => {
                 // Only who looks at facts asks what was checked.
                 let reported = sources.get(unit).copied().flatten().is_some_and(|source| source.reported);
-                let asked = runs::Asked { accounts: input.look.is_some() && reported, figures: figures && reported };
+                let asked =
+                    runs::Asked { accounts: input.look.is_some() && reported, figures: figures && reported, kept };
                 runs::execute_asked(project, ModuleId(unit as u32), launches, asked)
             }
             None => ModuleRuns::default(),

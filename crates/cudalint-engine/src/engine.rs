@@ -31,6 +31,7 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Runs rules over files. It is handed the rule table.
 #[derive(Clone, Copy)]
@@ -146,7 +147,7 @@ impl Engine {
                 let shares_heap = commands.shares_heap;
                 let mut reading = Reading::new(given, settings, &base, commands, &shown);
                 reading.options.local_packages = local_packages;
-                reading.options.kept.clone_from(&request.kept);
+                reading.options.kept = request.kept.as_ref().map(|kept| Arc::clone(&kept.files));
                 let builds =
                     makefiles::read(group.root.as_deref(), &group.sources, others.as_deref().unwrap_or_default());
                 let whole = group.root.iter().filter(|_| shares_heap);
@@ -176,6 +177,7 @@ impl Engine {
                     in_work: &|source| source.explicit || changes.is_some() || disk.overlay.get(&source.real).is_some(),
                     steps: &steps,
                     look,
+                    kept: request.kept.as_deref(),
                 };
                 cache.lint(&self.table, &around, input)
             })
@@ -327,6 +329,7 @@ impl Engine {
             in_work: &|_| true,
             steps: &Steps::new(&|_| {}, Stop::default()),
             look: None,
+            kept: None,
         };
         let outcome = in_a_pool(|| lint_project(&input)).finish();
         match outcome.faults.first() {

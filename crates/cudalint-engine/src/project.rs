@@ -1,5 +1,6 @@
 //! One project on its way through a run: its files, and what they are linted with.
 
+use crate::kept::Kept;
 use crate::levels::Levels;
 use crate::provider::Provider;
 use crate::reading::Reading;
@@ -61,6 +62,8 @@ pub(crate) struct ProjectInput<'a> {
     pub steps: &'a Steps<'a>,
     /// Who else looks at what rules are given.
     pub look: Option<Look<'a>>,
+    /// What earlier runs have left.
+    pub kept: Option<&'a Kept>,
 }
 
 impl ProjectInput<'_> {

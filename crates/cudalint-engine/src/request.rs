@@ -1,10 +1,10 @@
 //! What a run is asked for.
 
 use crate::baseline::BaselineChoice;
+use crate::kept::Kept;
 use crate::levels::Choices;
 use crate::provider::Overlay;
 use crate::steps::Stop;
-use cudalint_syntax::KeptTrees;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -70,6 +70,6 @@ pub struct Request {
     pub overlay: Overlay,
     /// Ends the run early.
     pub stop: Stop,
-    /// Trees of texts that were parsed before, for who lints the same files again and again.
-    pub kept: Option<Arc<KeptTrees>>,
+    /// What earlier runs have left, for who lints the same files again and again.
+    pub kept: Option<Arc<Kept>>,
 }

@@ -313,6 +313,7 @@ mod tests {
             sources: sources.to_vec(),
             others: None,
             look: None,
+            kept: None,
             shown: &|path| path.display().to_string(),
             provider: &provider,
             in_work: &|_| true,

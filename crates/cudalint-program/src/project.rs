@@ -12,13 +12,15 @@
 use crate::api::ApiId;
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::ir::{FunctionId, Module, ModuleId};
+use crate::load::KeptFiles;
 use crate::mentions::{self, AllMentions, Mentions};
 use crate::name::Name;
 use crate::python::LocalPackages;
 use crate::python::modules::PythonModules;
 use crate::tables::Tables;
+use blake3::Hash;
 use cudalint_syntax::preprocessor::Meaning;
-use cudalint_syntax::{BuildMacros, KeptTrees, Span};
+use cudalint_syntax::{BuildMacros, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, OnceLock};
 use typed_index_collections::TiVec;
@@ -31,7 +33,9 @@ pub(crate) struct Source {
     /// Text of the whole file.
     pub text: Arc<str>,
     /// The module.
-    pub module: Module,
+    pub module: Arc<Module>,
+    /// What it was made of, where that is asked for, and the names that stand in its file.
+    pub made_of: Option<(Hash, Arc<[Name]>)>,
     /// Whether it stands for itself: a fence of a document sees no other module, and none sees it.
     pub alone: bool,
 }
@@ -56,8 +60,8 @@ pub struct ProjectOptions {
     pub defining_folders: Vec<DefiningFolder>,
     /// Whether the trees stay when the program is made: those who edit text go by them.
     pub keep_trees: bool,
-    /// Trees of texts that were parsed before, for who makes the program of the same files again and again.
-    pub kept: Option<Arc<KeptTrees>>,
+    /// What was made of files before, for who makes the program of the same files again and again.
+    pub kept: Option<Arc<KeptFiles>>,
 }
 
 /// A folder whose build files define macros for the files in it and below it, in some of their builds.
@@ -77,7 +81,9 @@ pub(crate) fn is_below(path: &str, folder: &str) -> bool {
 /// All modules of a run.
 #[derive(Debug, Default)]
 pub struct Project {
-    modules: TiVec<ModuleId, Module>,
+    modules: TiVec<ModuleId, Arc<Module>>,
+    /// See [`Self::made_of`].
+    made_of: TiVec<ModuleId, Option<(Hash, Arc<[Name]>)>>,
     sources: TiVec<ModuleId, (Arc<str>, Arc<str>)>,
     includes: IncludeGraph,
     /// By name, the modules that define a macro.
@@ -127,6 +133,7 @@ impl Project {
             project.tables.add(id, &source.module);
             project.python.add(id, &source.path, &source.module, source.alone);
             project.modules.push(source.module);
+            project.made_of.push(source.made_of);
             project.sources.push((source.path, source.text));
         }
         project.sort_crowds();
@@ -162,6 +169,32 @@ impl Project {
         &self.modules[id]
     }
 
+    /// What a module was made of, where somebody keeps modules: two that say the same are the same. With it are the names that
+    /// stand in its file, which are all that it may ask other modules for.
+    pub fn made_of(&self, id: ModuleId) -> Option<(Hash, &[Name])> {
+        self.made_of.get(id)?.as_ref().map(|(hash, names)| (*hash, &**names))
+    }
+
+    /// What the build and the settings say, to be compared with another time.
+    pub fn built(&self) -> impl std::fmt::Debug + use<'_> {
+        (&self.build, &self.sharing_folders, &self.in_step_folders)
+    }
+
+    /// The modules that define a macro of this name, by number.
+    pub fn macro_files(&self, name: &str) -> &[u32] {
+        self.macros.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether some module defines a record of this name.
+    pub fn has_record(&self, name: &str) -> bool {
+        self.tables.records.contains_key(name)
+    }
+
+    /// How many declarations of the project give this name to a variable at namespace scope.
+    pub fn globals_named(&self, name: &str) -> usize {
+        self.tables.globals.get(name).map_or(0, Vec::len)
+    }
+
     /// The path of a module's file as given by the user.
     pub fn path(&self, id: ModuleId) -> &Arc<str> {
         &self.sources[id].0
@@ -188,7 +221,7 @@ impl Project {
 
     /// Expressions of all modules that name a function, or whatever else has this name.
     pub fn mentions(&self, name: &Name) -> Option<&Mentions> {
-        let all = || mentions::of(self.modules.iter_enumerated());
+        let all = || mentions::of(self.modules.iter_enumerated().map(|(id, module)| (id, &**module)));
         self.mentions.get_or_init(all).get(name)
     }
 

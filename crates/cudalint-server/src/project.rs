@@ -1,7 +1,7 @@
 //! The projects around open documents: what has changed in them, and what was said of them last.
 
 use crate::worker::Results;
-use cudalint_engine::KeptTrees;
+use cudalint_engine::Kept;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,8 +13,8 @@ pub struct Project {
     pub wanted: u64,
     /// Whether somebody asked for what is known of its kernels.
     pub wants_facts: bool,
-    /// The trees of its files as they were last.
-    pub trees: Arc<KeptTrees>,
+    /// What the last run has left for the next.
+    pub kept: Arc<Kept>,
     /// What was said last.
     pub results: Option<Arc<Results>>,
 }

@@ -405,7 +405,7 @@ impl Session {
             request: Request {
                 paths,
                 overlay: self.overlay(),
-                kept: Some(Arc::clone(&project.trees)),
+                kept: Some(Arc::clone(&project.kept)),
                 ..settings.request(folder)
             },
         };

@@ -1,4 +1,4 @@
-//! Chores of the project: `cargo xtask agree`, `new-rule`, `sync`, `corpus`, `blind`, `losses`, `receipts`, `bench`, `fuzz`, `modules`, `python-tables`, `release`. Not part of the product.
+//! Chores of the project: `cargo xtask agree`, `new-rule`, `sync`, `corpus`, `blind`, `losses`, `receipts`, `bench`, `edits`, `fuzz`, `modules`, `python-tables`, `release`. Not part of the product.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod agree;
@@ -7,6 +7,7 @@ mod blind;
 mod corpus;
 mod differential;
 mod each;
+mod edits;
 mod fuzz;
 mod latency;
 mod losses;
@@ -43,6 +44,19 @@ enum Chore {
         /// Folders called `<package>-<version>`.
         #[arg(required = true)]
         folders: Vec<PathBuf>,
+    },
+    /// Edits files of a project at random, and compares what a session says of them, which keeps what it has found out, with what a run
+    /// says that knows nothing of earlier ones.
+    Edits {
+        /// The project.
+        folder: PathBuf,
+        #[arg(long, default_value_t = 200)]
+        edits: usize,
+        /// Edits from one comparison to the next.
+        #[arg(long, default_value_t = 1)]
+        every: usize,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
     },
     /// Finds circles between the modules of a crate.
     Modules,
@@ -306,6 +320,7 @@ fn main() -> ExitCode {
             let machine = if gpu { agree::Machine::Gpu } else { agree::Machine::None };
             agree::run(&agree::Plan { folders, out, toolkit, machine, defines, misread, only })
         }
+        Chore::Edits { folder, edits, every, seed } => edits::run(&folder, edits, every, seed),
         Chore::FuzzChild { words } => fuzz::child(&words),
         Chore::Bench { python: Some(folder), .. } => bench::python(&folder),
         Chore::Bench { editor: Some(folder), program, .. } => {

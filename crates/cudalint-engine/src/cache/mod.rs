@@ -93,6 +93,7 @@ impl Basis {
             in_work: _,  // That of sources, and `since`.
             steps: _,
             look: _,
+            kept: _,
         } = input;
         let Request {
             paths,

@@ -7,6 +7,7 @@
 
 mod conditions;
 mod fold;
+mod hash;
 mod operations;
 mod parts;
 
@@ -14,6 +15,7 @@ pub(crate) use conditions::{Joined, Test};
 pub use operations::{AtomicOp, Bits, FloatMath, Group, Intrinsic, Scope, Shuffle, Vote};
 pub use parts::{Child, Item};
 
+use crate::kept::Lazy;
 use crate::report::Site;
 use cudalint_numbers::{Integer, Scalar};
 use cudalint_program::ids;
@@ -57,10 +59,12 @@ pub struct Code {
     pub damaged: bool,
     /// What lowering did not understand, each cause with how often.
     pub gaps: Vec<(&'static str, u32)>,
+    /// What tells it from other code.
+    pub(crate) identity: Lazy,
 }
 
 /// What a parameter of the code holds of an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// A number.
     Value,
@@ -73,7 +77,7 @@ pub enum Part {
 }
 
 /// A function with its template parameters bound.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Function {
     /// Its name.
     pub name: String,
@@ -98,7 +102,7 @@ impl Function {
 }
 
 /// A variable of a function.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Variable {
     /// Its name; empty for what lowering made up.
     pub name: String,
@@ -112,7 +116,7 @@ pub struct Variable {
 }
 
 /// Memory with static storage, as seen by one block (shared) or by all (the rest).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct StaticObject {
     /// Its name.
     pub name: String,
@@ -146,7 +150,7 @@ pub enum ObjectSpace {
 }
 
 /// Types of values.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Ty {
     /// No value.
     Void,
@@ -252,7 +256,7 @@ impl Ty {
 }
 
 /// How an aggregate lies in memory.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Layout {
     /// Size.
     pub bytes: u32,
@@ -267,7 +271,7 @@ pub struct Layout {
 pub const MAX_LEAVES: usize = 64;
 
 /// A scalar inside an aggregate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Leaf {
     /// Bytes from the start.
     pub offset: u32,
@@ -276,7 +280,7 @@ pub struct Leaf {
 }
 
 /// An expression with its type and place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct ExprNode {
     /// What it is.
     pub kind: Expr,
@@ -370,7 +374,7 @@ pub enum Expr {
 }
 
 /// What something that is not understood may do besides having a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Nothing, and its value depends on its operands and on this function number only (`sinf`): equal operands give
     /// equal values.
@@ -393,7 +397,7 @@ pub enum Effect {
 }
 
 /// Where a value is read or stored.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub enum Place {
     /// A register variable, or some leaves of it (`count` 0 means all of it).
     Register {
@@ -432,7 +436,7 @@ pub use cudalint_program::ir::{BinaryOp, UnaryOp};
 pub type Block = Vec<StmtId>;
 
 /// A statement with its place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct StmtNode {
     /// What it is.
     pub kind: Stmt,
@@ -441,7 +445,7 @@ pub struct StmtNode {
 }
 
 /// Statements.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub enum Stmt {
     /// For its effect.
     Expr(ExprId),

@@ -5,7 +5,7 @@ pub use cudalint_program::api::effects::{AtomicOp, Bits, Scope, Shuffle, Vote};
 use std::sync::Arc;
 
 /// Operations with a meaning that the executor knows. Operands in the order of the C++ call unless said otherwise.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Intrinsic {
     /// A barrier of the whole block: `__syncthreads()`, `cta.sync()`, `bar.sync 0`.
     BlockBarrier,

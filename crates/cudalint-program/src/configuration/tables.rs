@@ -134,6 +134,11 @@ impl<'a> Configuration<'a> {
         Self { files, graph, lost, events, nvcc, nvrtc, supposed: FxHashMap::default(), defining }
     }
 
+    /// What is supposed, to be compared with another time.
+    pub(crate) const fn suppositions(&self) -> &(impl std::fmt::Debug + use<'a>) {
+        &self.supposed
+    }
+
     /// The compiler of a file.
     pub(super) fn compiler(&self, file: u32) -> &Compiler {
         let for_nvrtc = self.files.get(file as usize).is_some_and(|file| file.directives.nvrtc);

@@ -6,9 +6,11 @@
 //! thread, whose stack it has chosen.
 
 mod file;
+mod kept;
 mod unmentioned;
 
 pub use file::{Piece, SourceFile};
+pub use kept::KeptFiles;
 
 use crate::configuration::{Configuration, ConfiguredFile, View, configure, lone_branches};
 use crate::cuda::{self, LowerInput};
@@ -17,6 +19,7 @@ use crate::ir::Module;
 use crate::name::Name;
 use crate::project::{Project, ProjectOptions, Source};
 use crate::python::{self, LowerPython, PythonNames};
+use blake3::Hash;
 use cudalint_syntax::{
     FileKind, FileText, Language, MacroTable, ParsedRegion, ParserPool, Refusal, SourceProblem, Span,
 };
@@ -38,7 +41,7 @@ pub struct Program {
 }
 
 /// What became of a file.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FileNotes {
     /// Whether the parser lost a part of it.
     pub damaged: bool,
@@ -78,8 +81,8 @@ pub fn load_telling<F: AsRef<SourceFile>>(
     let loader = Loader::new(&files, options);
     let read = |index: usize, without: &[Span]| {
         let file = files[index];
-        let read = guarded(|| loader.read(file, loader.first[index], without)).unwrap_or_else(|fault| Read {
-            modules: file.pieces.iter().map(nothing).collect(),
+        let read = guarded(|| loader.read_or_find(file, loader.first[index], without)).unwrap_or_else(|fault| Read {
+            modules: file.pieces.iter().map(nothing).map(Arc::new).collect(),
             notes: FileNotes { fault: Some(fault), ..FileNotes::default() },
             trees: file.pieces.iter().filter(|_| options.keep_trees).map(|_| None).collect(),
             ..Read::default()
@@ -92,7 +95,7 @@ pub fn load_telling<F: AsRef<SourceFile>>(
     // What the others name says what of a large header is worth a tree.
     if !late.is_empty() {
         let headers: Vec<&SourceFile> = late.iter().map(|index| files[*index]).collect();
-        let names: Vec<FxHashSet<Name>> = all.iter_mut().map(|(_, read)| std::mem::take(&mut read.names)).collect();
+        let names: Vec<&[Name]> = all.iter().map(|(_, read)| &*read.names).collect();
         let bodies = early.iter().flat_map(|index| files[*index].defines()).map(|define| define.body.as_str());
         let views: Vec<View<'_>> =
             late.iter().map(|index| View::new(&loader.configuration, loader.first[*index])).collect();
@@ -105,10 +108,12 @@ pub fn load_telling<F: AsRef<SourceFile>>(
     let (mut sources, mut notes, mut trees) = (Vec::new(), Vec::new(), Vec::new());
     for (index, read) in all {
         let file = files[index];
-        sources.extend(file.pieces.iter().zip(read.modules).map(|(piece, module)| Source {
+        let (made_of, names) = (read.made_of, read.names);
+        sources.extend((0..).zip(&file.pieces).zip(read.modules).map(|((number, piece), module)| Source {
             path: Arc::clone(&file.path),
             text: Arc::clone(&piece.stretch.text),
             module,
+            made_of: made_of.map(|of| (kept::piece(&of, number), Arc::clone(&names))),
             alone: piece.is_alone(),
         }));
         notes.push(read.notes);
@@ -133,11 +138,13 @@ thread_local! {
 /// What was read of one file.
 #[derive(Default)]
 struct Read {
-    modules: Vec<Module>,
+    modules: Vec<Arc<Module>>,
     notes: FileNotes,
     trees: Vec<Option<ParsedRegion>>,
-    /// What its code names.
-    names: FxHashSet<Name>,
+    /// What its code names; in order where it is kept.
+    names: Arc<[Name]>,
+    /// What all this was made of, where that is asked for.
+    made_of: Option<Hash>,
 }
 
 /// What reading a file needs to know of the others.
@@ -148,6 +155,8 @@ struct Loader<'o> {
     configuration: Configuration<'o>,
     /// What parsers take for macros in files that see each other.
     shared: MacroTable,
+    /// Of all that reading a file goes by beside the file, where files are kept.
+    surroundings: Option<Hash>,
 }
 
 impl<'o> Loader<'o> {
@@ -166,18 +175,47 @@ impl<'o> Loader<'o> {
         let configuration = configure(units, &options.include_folders, &options.build, &options.defining_folders);
         let pieces = files.iter().flat_map(|file| &file.pieces).filter(|piece| !piece.is_alone());
         let shared = table(pieces.flat_map(|piece| &piece.directives.defines), options);
-        Self { options, first, configuration, shared }
+        let mut loader = Self { options, first, configuration, shared, surroundings: None };
+        loader.surroundings = options.kept.is_some().then(|| kept::surroundings(&loader, files));
+        loader
+    }
+
+    /// As [`Self::read`], unless that was done before.
+    fn read_or_find(&self, file: &SourceFile, first: usize, without: &[Span]) -> Read {
+        let kept = self.options.kept.as_ref().zip(self.surroundings.as_ref());
+        // Trees are not kept with what was read.
+        let Some((kept, surroundings)) = kept.filter(|_| !self.options.keep_trees) else {
+            return self.read(file, first, without);
+        };
+        let key = kept::key(surroundings, first, file, without);
+        let found = kept.find(&key).unwrap_or_else(|| {
+            let Read { modules, notes, names, .. } = self.read(file, first, without);
+            let mut names = names.to_vec();
+            names.sort_unstable();
+            let read = Arc::new(kept::Kept { modules, notes, names: names.into() });
+            kept.keep(key, file.text.len(), Arc::clone(&read));
+            read
+        });
+        let kept::Kept { modules, notes, names } = &*found;
+        Read {
+            modules: modules.clone(),
+            notes: notes.clone(),
+            names: Arc::clone(names),
+            made_of: Some(key),
+            trees: Vec::new(),
+        }
     }
 
     /// Parses and lowers the pieces of a file whose first module has this number, as if blanks stood in some spans.
     fn read(&self, file: &SourceFile, first: usize, without: &[Span]) -> Read {
         let mut read = Read::default();
+        let mut all_names: FxHashSet<Name> = FxHashSet::default();
         for (index, piece) in file.pieces.iter().enumerate() {
             let Piece { stretch, directives } = piece;
             let own = piece.is_alone().then(|| table(&directives.defines, self.options));
             let view = View::new(&self.configuration, first + index);
             PARSERS.with_borrow_mut(|pool| {
-                pool.keep(self.options.kept.clone());
+                pool.keep(self.options.kept.as_ref().map(|kept| Arc::clone(&kept.trees)));
                 let parsed = cudalint_syntax::parse_region_without(
                     &stretch.text,
                     &stretch.region,
@@ -189,20 +227,21 @@ impl<'o> Loader<'o> {
                 );
                 read.notes.damaged |= !parsed.damage.is_empty();
                 read.notes.refusal = read.notes.refusal.or(parsed.refusal);
-                read.modules.push(match stretch.region.language {
+                read.modules.push(Arc::new(match stretch.region.language {
                     Language::Cuda => {
                         let (module, names) = Self::cuda(&view, &parsed, piece, pool);
-                        read.names.extend(names);
+                        all_names.extend(names);
                         module
                     }
                     Language::Python => self.python(file, &parsed, &stretch.text),
-                });
+                }));
                 if self.options.keep_trees {
                     read.trees.push(Some(parsed));
                 }
                 pool.keep(None);
             });
         }
+        read.names = all_names.into_iter().collect();
         read
     }
 

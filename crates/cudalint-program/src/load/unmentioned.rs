@@ -22,7 +22,7 @@ pub(super) fn waits(file: &SourceFile) -> bool {
 /// needed itself. `views` are what the headers see.
 pub(super) fn unmentioned<'t>(
     headers: &'t [&'t SourceFile],
-    mentioned: &[FxHashSet<Name>],
+    mentioned: &[&[Name]],
     texts: impl Iterator<Item = &'t str>,
     macros: &MacroTable,
     views: &[View<'_>],
@@ -56,7 +56,7 @@ pub(super) fn unmentioned<'t>(
             open.push(name);
         }
     };
-    for name in mentioned.iter().flatten() {
+    for name in mentioned.iter().flat_map(|names| names.iter()) {
         need(name, &mut open);
     }
     for text in texts {

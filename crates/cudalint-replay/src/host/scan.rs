@@ -38,6 +38,11 @@ impl ProjectScan {
         Self { asked: Arc::new(asked), traits: Arc::new(AllTraits::new(project, called)), library: Arc::default() }
     }
 
+    /// Where code asks for more dynamic shared memory, and whether for a kernel, to be compared with another time.
+    pub(crate) fn asks(&self, project: &Project) -> Vec<(ModuleId, &str, bool)> {
+        self.asked.iter().map(|(module, asked)| (*module, asked.as_str(), is_kernel(project, asked))).collect()
+    }
+
     /// Whether code out of the walk's sight may ask for more dynamic shared memory for a kernel: it names it, or it
     /// names no kernel of the project and stands in the file of the launch or the kernel, or in one that these include.
     pub(crate) fn may_ask(&self, project: &Project, launch: ModuleId, kernel: (ModuleId, FunctionId)) -> bool {

@@ -14,7 +14,9 @@ use super::repetitions::{drop_combinations, drop_repetitions};
 use super::solve::proposals;
 use super::{Basis, KernelRun, report};
 use crate::facts::{LaunchFact, Site};
+use crate::kept::KeptFacts;
 use crate::quantity::{Quantity, assume, union};
+use crate::reliance::Reliance;
 use cudalint_kernel::python::Specialization;
 use cudalint_kernel::readings::vacuous;
 use cudalint_kernel::{Budget, Code, LaunchInput};
@@ -86,28 +88,35 @@ pub(super) struct Module<'p> {
     /// Kernels in Python with the types that they are made for.
     pub(super) python: Vec<(FunctionId, Arc<Specialization>)>,
     pub(super) counts: Counts,
+    /// What was executed before.
+    kept: Option<Kept<'p>>,
 }
+
+/// What was found out before, and what it hangs on.
+pub type Kept<'k> = (&'k KeptFacts, &'k Reliance);
 
 /// Executes what there is to execute for the kernels of a module.
 pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -> ModuleRuns {
-    run(project, id, launches).finish(launches, Asked::default())
+    run(project, id, launches, None).finish(launches, Asked::default())
 }
 
 /// What somebody asks of a module's kernels beyond what goes wrong in them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked {
+pub struct Asked<'k> {
     /// What each was checked for and how.
     pub accounts: bool,
     /// What their requests and barriers cost: each run is executed once more for that.
     pub figures: bool,
+    /// Where what is found out is kept, for who asks the same again and again.
+    pub kept: Option<Kept<'k>>,
 }
 
 /// As [`execute`], with what is asked beyond that.
-pub fn execute_asked(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>, asked: Asked) -> ModuleRuns {
-    run(project, id, launches).finish(launches, asked)
+pub fn execute_asked(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>, asked: Asked<'_>) -> ModuleRuns {
+    run(project, id, launches, asked.kept).finish(launches, asked)
 }
 
-fn run<'p>(project: &'p Project, id: ModuleId, launches: &ModuleLaunches<'_>) -> Module<'p> {
+fn run<'p>(project: &'p Project, id: ModuleId, launches: &ModuleLaunches<'_>, kept: Option<Kept<'p>>) -> Module<'p> {
     let bytes = project.source(id).len() as u64;
     let mut module = Module {
         project,
@@ -118,6 +127,7 @@ fn run<'p>(project: &'p Project, id: ModuleId, launches: &ModuleLaunches<'_>) ->
         runs: FxHashMap::default(),
         python: launches.python.clone(),
         counts: Counts::default(),
+        kept,
     };
     // Of a grid that is not known only the first block is executed: whoever says more goes first.
     for whole in [true, false] {
@@ -218,9 +228,23 @@ impl Module<'_> {
     pub(super) fn spend(&mut self, code: &Code, launch: &LaunchInput, most: u64) -> report::ExecutionReport {
         let budget = Budget::default();
         let budget = Budget { lane_operations: budget.lane_operations.min(self.operations_left).min(most), ..budget };
-        let report = cudalint_kernel::execute(code, launch, &budget);
+        let report = self.executed(code, launch, &budget, &[]);
         self.count(&report);
         report
+    }
+
+    /// What an execution gives, with answers to some conditions; done, or known.
+    pub(super) fn executed(
+        &self,
+        code: &Code,
+        launch: &LaunchInput,
+        budget: &Budget,
+        conditions: &[report::OpenCondition],
+    ) -> report::ExecutionReport {
+        match self.kept {
+            Some((kept, _)) => kept.runs.execute(code, launch, budget, conditions),
+            None => cudalint_kernel::execute_assuming(code, launch, budget, conditions),
+        }
     }
 
     /// Counts what an execution cost.
@@ -247,11 +271,16 @@ impl Module<'_> {
         if let Some((_, _, code)) = self.codes.iter().find(|(id, known, _)| *id == kernel && known == env) {
             return code.clone();
         }
-        let code = match &env.python {
-            Some(made) => cudalint_kernel::lower_python(self.project, self.id, kernel, made),
-            None => cudalint_kernel::lower(self.project, self.id, kernel, &env.env),
-        }
-        .map(Arc::new);
+        let lower = || match &env.python {
+            Some(made) => cudalint_kernel::lower_python(self.project, self.id, kernel, made).map(Arc::new),
+            None => cudalint_kernel::lower(self.project, self.id, kernel, &env.env).map(Arc::new),
+        };
+        let code = match self.kept {
+            Some((kept, reliance)) => {
+                kept.code(reliance.of(self.id), &format!("{} {} {env:?}", self.id.0, kernel.0), lower)
+            }
+            None => lower(),
+        };
         self.codes.push((kernel, env.clone(), code.clone()));
         code
     }
@@ -319,7 +348,7 @@ impl Module<'_> {
         }
     }
 
-    fn finish(mut self, launches: &ModuleLaunches<'_>, asked: Asked) -> ModuleRuns {
+    fn finish(mut self, launches: &ModuleLaunches<'_>, asked: Asked<'_>) -> ModuleRuns {
         let accounts = if asked.accounts { self.accounts(launches) } else { Vec::new() };
         let summaries = self.summaries(launches);
         let mut all = Vec::new();

@@ -40,7 +40,7 @@ pub use cudalint_kernel::readings::Unguarded;
 pub use cudalint_kernel::readings::absence;
 pub use cudalint_kernel::readings::doubles::Doubled;
 pub use cudalint_kernel::report;
-pub use execute::{Asked, ModuleRuns, execute, execute_asked};
+pub use execute::{Asked, Kept, ModuleRuns, execute, execute_asked};
 pub use summaries::hand_out;
 pub use uniform::whole;
 

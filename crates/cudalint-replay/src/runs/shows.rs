@@ -68,11 +68,11 @@ impl Module<'_> {
 
     /// One more execution of a kernel that something was found in.
     pub(super) fn tried(&mut self, code: &Code, launch: &LaunchInput, rest: Rest) -> Option<report::ExecutionReport> {
-        self.once_more(|budget| {
+        self.once_more(|module, budget| {
             let blocks = if rest == Rest::Blocks { SEEN_BLOCKS } else { 1 };
             let most = if code.is_cooperative() { u64::MAX } else { OPERATIONS_OF_LONE_THREADS };
             let lane_operations = budget.lane_operations.min(most);
-            cudalint_kernel::execute(code, launch, &Budget { blocks, lane_operations, ..*budget })
+            module.executed(code, launch, &Budget { blocks, lane_operations, ..*budget }, &[])
         })
     }
 

@@ -63,7 +63,7 @@ impl Module<'_> {
             [one] => format!("`{one}` holds zeros"),
             _ => "the memory that the kernel is given holds zeros".to_owned(),
         };
-        let execute = |budget: &Budget| cudalint_kernel::execute(code, &input, budget);
+        let execute = |module: &Self, budget: &Budget| module.executed(code, &input, budget, &[]);
         let Some(mut report) = self.once_more(execute) else { return };
         let unplaced = &run.report.coverage.unplaced;
         report.events.retain(|event| {
@@ -105,16 +105,19 @@ impl Module<'_> {
         launch: &LaunchInput,
         conditions: &[OpenCondition],
     ) -> Option<ExecutionReport> {
-        self.once_more(|budget| cudalint_kernel::execute_assuming(code, launch, budget, conditions))
+        self.once_more(|module, budget| module.executed(code, launch, budget, conditions))
     }
 
     /// One block; `None` where no operations are left.
-    pub(super) fn once_more(&mut self, execute: impl FnOnce(&Budget) -> ExecutionReport) -> Option<ExecutionReport> {
+    pub(super) fn once_more(
+        &mut self,
+        execute: impl FnOnce(&Self, &Budget) -> ExecutionReport,
+    ) -> Option<ExecutionReport> {
         let lane_operations = OPERATIONS.min(self.operations_left);
         if lane_operations == 0 {
             return None;
         }
-        let report = execute(&Budget { lane_operations, blocks: 1, ..Budget::default() });
+        let report = execute(self, &Budget { lane_operations, blocks: 1, ..Budget::default() });
         self.count(&report);
         Some(report)
     }
