@@ -165,7 +165,7 @@ fn overrun(context: &ModuleContext<'_>, event: &Event, api: &str, access: Access
             // What a function was given may be what decides a condition in it that nobody could follow.
             let numbers = end.known().is_some() && extent.known().is_some();
             if numbers && event.perhaps_not_reached && !allocated_beside(context, event, &side.pointer) {
-                assumed.push(format!("`{}` comes by this call with these sizes", function_of(context, event)));
+                assumed.push(format!("`{}` reaches this call with these sizes", function_of(context, event)));
             }
             let inputs = end.minus(extent).inputs();
             if !inputs.is_empty() {

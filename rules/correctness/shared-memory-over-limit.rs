@@ -90,7 +90,7 @@ fn dynamic_over_limit(context: &ModuleContext<'_>, event: &Event) -> Option<Find
     let (message, help) = if total > largest {
         (
             format!(
-                "`{}` is launched with {total} bytes of shared memory a block; no architecture in the set has more than {largest}",
+                "`{}` is launched with {total} bytes of shared memory per block; no architecture in the set has more than {largest}",
                 launch.kernel_name
             ),
             "use smaller tiles, or name the architectures with `--arch`".to_owned(),

@@ -27,7 +27,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     finding.help = Some(if one_instruction {
         "let one thread write, give each thread its own element, or use an atomic operation".to_owned()
     } else {
-        format!("put `{}` between the two, where all threads of the block come by", barrier(shown.run))
+        format!("put `{}` between the two, where every thread of the block reaches it", barrier(shown.run))
     });
     Some(finding)
 }

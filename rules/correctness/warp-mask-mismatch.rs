@@ -24,7 +24,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
                 thread(run, *by),
                 other_thread(run, *by, *absent)
             ),
-            "call it where all lanes of the mask come by, or take the mask from `__ballot_sync` before the condition",
+            "call it where all lanes of the mask reach it, or take the mask from `__ballot_sync` before the condition",
         ),
         MaskFault::LaneGone(lane) => (
             format!(

@@ -93,8 +93,8 @@ fn finding(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     });
     if let Some(witness) = &mut finding.witness {
         witness.bindings = vec![
-            ("threads a block".to_owned(), threads),
-            ("shared bytes a block".to_owned(), shared),
+            ("threads per block".to_owned(), threads),
+            ("shared bytes per block".to_owned(), shared),
             ("blocks on a multiprocessor".to_owned(), best.blocks),
         ];
     }

@@ -9,7 +9,7 @@ use cudalint_replay::facts::{Event, EventKind, LaunchFact, LaunchSpelling};
 
 /// The rule.
 pub static RULE: Rule = rule!("swapped-launch-arguments", Suspicious, ApiError)
-    .summary("The number of blocks is given as the number of threads a block.")
+    .summary("The number of blocks is given as the number of threads per block.")
     .cwe(683)
     .confidence(&[Confidence::Likely])
     .fix(Applicability::Unsafe)
@@ -28,7 +28,7 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "`{}` is launched with `{}` threads a block, which was computed as a number of blocks of `{}` threads",
+        "`{}` is launched with `{}` threads per block, which was computed as a number of blocks of `{}` threads",
         launch.kernel_name, launch.block.text, launch.grid.text
     );
     let assumed = vec![format!("`{}` is meant as the size of a block", launch.grid.text)];

@@ -104,6 +104,6 @@ fn many_related_places_take_few_lines() {
     let mut one = report(&text, &[0..11]);
     one.findings[0].related = labels.collect();
     let out = full(&one);
-    assert!(out.contains("296 more, at line 25, 31,"), "{out}");
+    assert!(out.contains("296 more, at lines 25, 31,"), "{out}");
     assert!(out.lines().count() < 40, "{}", out.lines().count());
 }

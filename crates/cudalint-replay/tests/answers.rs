@@ -79,7 +79,7 @@ __global__ void sums(float* out, const float* in, int tiles) {
     }
     out[threadIdx.x] = sum;
 }";
-    let said = "the kernel is launched with 256 threads a block and `tiles` is at least 2";
+    let said = "the kernel is launched with 256 threads per block and `tiles` is at least 2";
     assert_eq!(shown(&text.replace("BARRIER", "")), [said]);
     assert_eq!(shown(&text.replace("BARRIER", "__syncthreads();")), [""; 0]);
     // Types that nobody knows are not part of such a launch.

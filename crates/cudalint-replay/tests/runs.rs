@@ -309,10 +309,10 @@ __global__ void column(float* p) { __shared__ float sums[512]; sums[threadIdx.y]
     assert_eq!(
         blocks,
         [
-            ([128, 1, 1], "the kernel is launched with 128 threads a block".to_owned()),
-            ([16, 16, 1], "the kernel is launched with 16 x 16 threads a block".to_owned()),
-            ([256, 1, 1], "the kernel is launched with 256 threads a block".to_owned()),
-            ([1, 512, 1], "the kernel is launched with 1 x 512 threads a block".to_owned()),
+            ([128, 1, 1], "the kernel is launched with 128 threads per block".to_owned()),
+            ([16, 16, 1], "the kernel is launched with 16 × 16 threads per block".to_owned()),
+            ([256, 1, 1], "the kernel is launched with 256 threads per block".to_owned()),
+            ([1, 512, 1], "the kernel is launched with 1 × 512 threads per block".to_owned()),
         ]
     );
     assert_eq!((counts.launches, counts.unlaunched, counts.unlaunched_executed), (0, 4, 4));

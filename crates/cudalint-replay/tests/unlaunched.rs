@@ -30,25 +30,25 @@ fn races_show_with_the_least_numbers() {
     let cases = [
         (
             "__global__ void k(float *a, int n) { INDEX if (i < n - 1) a[i] = a[i + 1]; }",
-            "threads in global `a`: the kernel is launched with 256 threads a block and `n` is at least 3",
+            "threads in global `a`: the kernel is launched with 256 threads per block and `n` is at least 3",
         ),
         (
             "__global__ void k(float *a) { INDEX a[i] = a[i + 1]; }",
-            "threads in global `a`: the kernel is launched with 256 threads a block",
+            "threads in global `a`: the kernel is launched with 256 threads per block",
         ),
         (
             "struct P { int n; float *data; };\n\
              __global__ void k(P p) { INDEX if (i < p.n - 1) p.data[i] = p.data[i + 1]; }",
-            "threads in global `p.data`: the kernel is launched with 256 threads a block and `p.n` is at least 3",
+            "threads in global `p.data`: the kernel is launched with 256 threads per block and `p.n` is at least 3",
         ),
         (
             "__device__ bool inside(int i, int n) { return i < n; }\n\
              __global__ void k(const float *a, float *sum, int n) { INDEX if (inside(i, n)) *sum += a[i]; }",
-            "threads in global `sum`: the kernel is launched with 256 threads a block and `n` is at least 2",
+            "threads in global `sum`: the kernel is launched with 256 threads per block and `n` is at least 2",
         ),
         (
             "__device__ float total;\n__global__ void k(const float *a, int n) { INDEX if (i < n) total += a[i]; }",
-            "threads in global `total`: the kernel is launched with 256 threads a block and `n` is at least 2",
+            "threads in global `total`: the kernel is launched with 256 threads per block and `n` is at least 2",
         ),
         (
             "__global__ void k(const float *a, float *sum) { if (threadIdx.x == 0) *sum += a[blockIdx.x]; }",
@@ -57,34 +57,34 @@ fn races_show_with_the_least_numbers() {
         (
             "__global__ void k(float *rows, const float *m, int h, int w) { int x = threadIdx.x, y = threadIdx.y;\n\
              if (x < w && y < h) rows[y] += m[y * w + x]; }",
-            "threads in global `rows`: the kernel is launched with 16 x 16 threads a block and `h` is at least 1 and \
+            "threads in global `rows`: the kernel is launched with 16 × 16 threads per block and `h` is at least 1 and \
              `w` is at least 2",
         ),
         (
             "__global__ void k(float *o, int a, int b, int c) { int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;\n\
              if (x < a && y < b && z < c) o[z] += 1; }",
-            "threads in global `o`: the kernel is launched with 8 x 8 x 4 threads a block and `a` is at least 1 and \
+            "threads in global `o`: the kernel is launched with 8 × 8 × 4 threads per block and `a` is at least 1 and \
              `b` is at least 2 and `c` is at least 1",
         ),
         (
             "__global__ void k(const float *a, float *o, int n) { __shared__ float s[256]; int t = threadIdx.x; float v = 0;\n\
              for (int b = 0; b < n; b += 256) { s[t] = a[b + t]; __syncthreads(); v += s[255 - t]; } o[t] = v; }",
-            "threads in shared `s`: the kernel is launched with 256 threads a block and `n` is at least 257",
+            "threads in shared `s`: the kernel is launched with 256 threads per block and `n` is at least 257",
         ),
         (
             "__global__ void k(float *a, int n) { int t = threadIdx.x; if (n > 4) { if (t < 16) __syncthreads(); a[t] = 0;\n\
              __syncthreads(); } }",
-            "barrier: the kernel is launched with 256 threads a block and `n` is at least 5",
+            "barrier: the kernel is launched with 256 threads per block and `n` is at least 5",
         ),
         (
             "template <typename T> __global__ void k(T *a, int n) { INDEX if (i < n - 1) a[i] = a[i + 1]; }",
-            "threads in global `a`: the kernel is launched with 256 threads a block and `n` is at least 3 and `T` is `float`",
+            "threads in global `a`: the kernel is launched with 256 threads per block and `n` is at least 3 and `T` is `float`",
         ),
         // A long loop is no reason for large numbers.
         (
             "__global__ void k(float *a, int n, int m) { __shared__ float s[256]; int t = threadIdx.x; s[t] = 0;\n\
              for (int j = 0; j < m; j++) s[t] += a[j * 256 + t]; if (n > 9) a[t] = s[255 - t]; }",
-            "threads in shared `s`: the kernel is launched with 256 threads a block and `n` is at least 10 and \
+            "threads in shared `s`: the kernel is launched with 256 threads per block and `n` is at least 10 and \
              `m` is at least 1",
         ),
     ];

@@ -197,7 +197,7 @@ fn error_handling_is_one_line_until_somebody_asks() {
         let run = |args: &[&str]| sandbox.run(&[&["--output-format", format], args].concat()).stdout;
         let text = run(&[]);
         assert!(!text.contains("[unchecked-api-call]"), "{text}");
-        let line = "error handling: 2 calls drop their status, 1 launch is not checked in 1 file: `--select error-handling` lists them; 2 of them in functions that check others\n";
+        let line = "error handling: 2 calls drop their status and 1 launch is not checked in 1 file: `--select error-handling` lists them; 2 of them in functions that check others\n";
         assert!(text.contains(line) && text.find(line) > text.find("empty-grid"), "{text}");
         for asked in [
             ["--select", "error-handling"],

@@ -71,7 +71,7 @@ pub fn finding(
         finding.related.push(label(context, other.access.site, format!("also: {}", other.sentence())));
     }
     if let Some(launcher) = parts::perhaps_not_reached(context, run, object) {
-        parts::assume(&mut finding, &format!("`{launcher}` comes by this launch with these arguments"))?;
+        parts::assume(&mut finding, &format!("`{launcher}` reaches this launch with these arguments"))?;
     }
     // Whether a size that was chosen may exceed an array of fixed size is often tested far away.
     let fixed = matches!(object.kind, ObjectKind::Constant | ObjectKind::Device | ObjectKind::Local);

@@ -18,8 +18,8 @@ pub(super) fn listed<'r>(report: &'r Report, options: &Options) -> Vec<&'r Findi
     findings
 }
 
-/// What the others come to: `834 calls drop their status, 40 launches are not checked, in 301 files (12 of these calls in
-/// functions that check others): --select error-handling lists them`. Nothing where there are none.
+/// What the others come to: `error handling: 834 calls drop their status and 40 launches are not checked in 301 files:
+/// --select error-handling lists them; 12 of them in functions that check others`. Nothing where there are none.
 pub(super) fn line(report: &Report, options: &Options) -> String {
     let folded: Vec<&Finding> = report.findings.iter().filter(|finding| is_folded(finding, options)).collect();
     if folded.is_empty() {
@@ -55,5 +55,10 @@ pub(super) fn line(report: &Report, options: &Options) -> String {
         1 => "; 1 of them in a function that checks others".to_owned(),
         mixed => format!("; {mixed} of them in functions that check others"),
     };
-    format!("error handling: {} in {files}: `--select error-handling` lists them{mixed}\n", parts.join(", "))
+    let parts = match parts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+        None => String::new(),
+    };
+    format!("error handling: {parts} in {files}: `--select error-handling` lists them{mixed}\n")
 }

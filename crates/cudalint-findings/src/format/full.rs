@@ -62,15 +62,22 @@ fn finding_text(out: &mut String, finding: &Finding, report: &Report, snippets: 
         }
     }
     if !named.is_empty() {
-        let mut text = format!("{} more, at line ", named.len());
-        for (count, label) in named.iter().take(NAMED_RELATED).enumerate() {
-            text.push_str(if count == 0 { "" } else { ", " });
-            if label.place.path != finding.place.path {
-                let _ = write!(text, "{}:", label.place.path);
+        // A line that has several of them is named once.
+        let mut places: Vec<&Place> = named.iter().map(|label| &label.place).collect();
+        places.sort_by_key(|place| (place.path != finding.place.path, &place.path, place.range.start));
+        let mut lines: Vec<String> = Vec::new();
+        for place in places {
+            let line = report.sources.start(place).line_words();
+            let file = if place.path == finding.place.path { String::new() } else { format!("{}:", place.path) };
+            let text = format!("{file}{line}");
+            if lines.last() != Some(&text) {
+                lines.push(text);
             }
-            text.push_str(&report.sources.start(&label.place).line_words());
         }
-        text.push_str(if named.len() > NAMED_RELATED { ", …" } else { "" });
+        let word = if lines.len() == 1 { "line" } else { "lines" };
+        let more = if lines.len() > NAMED_RELATED { ", …" } else { "" };
+        lines.truncate(NAMED_RELATED);
+        let text = format!("{} more, at {word} {}{more}", named.len(), lines.join(", "));
         note(out, "also", &text, options);
     }
     if let Some(witness) = &finding.witness {

@@ -190,7 +190,7 @@ pub fn findings() -> Vec<Finding> {
         },
         witness: Some(Witness {
             bindings: vec![],
-            assumptions: vec!["`reduce` is launched with 256 threads a block".into()],
+            assumptions: vec!["`reduce` is launched with 256 threads per block".into()],
             path: vec![],
         }),
         ..finding(

@@ -103,7 +103,7 @@ pub const CHAPTERS: &[Chapter] = &[
             guideline("CUDA-2.3", "Every lane that takes part is in the mask", "masks that are computed from data"),
             guideline(
                 "CUDA-2.4",
-                "All lanes of a mask come by the same `__syncwarp`",
+                "All lanes of a mask reach the same `__syncwarp`",
                 "lanes that part at a condition on data: whether it is the same for the warp nobody knows",
             ),
         ],

@@ -139,7 +139,7 @@ impl Walker<'_> {
                 let why = if written.is_some() {
                     None
                 } else {
-                    assume(format!("`forall` takes {FORALL_THREADS} threads a block"))
+                    assume(format!("`forall` takes {FORALL_THREADS} threads per block"))
                 };
                 let threads = written.unwrap_or(FORALL_THREADS);
                 let blocks = if q.is_unknown() { q } else { self.ceil_div(&q, threads) };

@@ -117,13 +117,13 @@ impl Guess {
         }
         let shape = |axes: [u32; 3]| {
             let last = axes.iter().rposition(|axis| *axis != 1).unwrap_or_default();
-            axes.iter().take(last + 1).map(ToString::to_string).collect::<Vec<_>>().join(" x ")
+            axes.iter().take(last + 1).map(ToString::to_string).collect::<Vec<_>>().join(" × ")
         };
         let threads = if self.block == [1, 1, 1] { "thread" } else { "threads" };
         if grid.iter().any(|blocks| *blocks > 1) {
             return format!("the kernel is launched with {} blocks of {} {threads}", shape(grid), shape(self.block));
         }
-        format!("the kernel is launched with {} {threads} a block", shape(self.block))
+        format!("the kernel is launched with {} {threads} per block", shape(self.block))
     }
 
     /// Whether an event of an execution with a guessed block means anything: those that hang on sizes do not.

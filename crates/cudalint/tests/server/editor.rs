@@ -72,7 +72,7 @@ impl Editor {
 
     /// Starts the server with these parameters.
     pub fn start_with(folder: &Path, mut params: Value) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_cudalint"))
+        let mut child = Command::new(program())
             .arg("server")
             .current_dir(folder)
             .stdin(Stdio::piped())
@@ -295,4 +295,9 @@ pub fn uri_of(path: &Path) -> String {
 pub fn codes(diagnostics: &Value) -> Vec<String> {
     let all = diagnostics.as_array().into_iter().flatten();
     all.map(|diagnostic| diagnostic["code"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// The program of this build, or the one that `CUDALINT_PROGRAM` names: one for release, for sessions that take long.
+fn program() -> std::ffi::OsString {
+    std::env::var_os("CUDALINT_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_cudalint").into())
 }
