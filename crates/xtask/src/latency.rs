@@ -22,14 +22,36 @@ pub fn run(program: &Path, folder: &Path) -> Result<(), String> {
     let text = long_text(folder)?;
     let place = std::env::temp_dir().join(format!("cudalint-latency-{}", std::process::id()));
     fs::create_dir_all(place.join(".git")).map_err(|error| error.to_string())?;
-    let measured = measure(program, &place, &text);
+    let file = place.join("long.cu");
+    let measured =
+        fs::write(&file, &text).map_err(|error| error.to_string()).and_then(|()| measure(program, &file, &text));
     fs::remove_dir_all(&place).map_err(|error| error.to_string())?;
-    let (mut parse, mut edit) = measured?;
+    let Measured { mut parse, mut edit, .. } = measured?;
     let (parse, edit) = (median(&mut parse), median(&mut edit));
     println!("file             {} lines, {} bytes", text.lines().count(), text.len());
     println!("parse alone      {:.1} ms (that of xtask)", parse.as_secs_f64() * 1e3);
     println!("edit to answer   {:.1} ms", edit.as_secs_f64() * 1e3);
     println!("edit / parse     {:.2}", edit.as_secs_f64() / parse.as_secs_f64());
+    Ok(())
+}
+
+/// Times edits to the longest file of a project, which is read as a whole, and prints what they took. Nothing is written.
+///
+/// # Errors
+/// When the program is missing, the project has no CUDA C++, or the server does not answer.
+pub fn run_in_project(program: &Path, folder: &Path) -> Result<(), String> {
+    let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut files: Vec<PathBuf> = Vec::new();
+    collect(&folder, &mut files);
+    let mut texts: Vec<(PathBuf, String)> =
+        files.into_iter().filter_map(|file| fs::read_to_string(&file).ok().map(|text| (file, text))).collect();
+    texts.retain(|(_, text)| text.lines().count() <= LINES);
+    texts.sort_by_key(|(file, text)| (std::cmp::Reverse(text.lines().count()), file.clone()));
+    let (file, text) = texts.first().ok_or_else(|| format!("{}: no CUDA C++", folder.display()))?;
+    let Measured { first, mut edit, .. } = measure(program, file, text)?;
+    println!("file             {}, {} lines", file.display(), text.lines().count());
+    println!("first answer     {:.0} ms", first.as_secs_f64() * 1e3);
+    println!("edit to answer   {:.0} ms", median(&mut edit).as_secs_f64() * 1e3);
     Ok(())
 }
 
@@ -70,8 +92,14 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Times of parses and of edits.
-fn measure(program: &Path, place: &Path, text: &str) -> Result<(Vec<Duration>, Vec<Duration>), String> {
+/// Times of parses, of the first answer, and of answers to edits.
+struct Measured {
+    parse: Vec<Duration>,
+    first: Duration,
+    edit: Vec<Duration>,
+}
+
+fn measure(program: &Path, file: &Path, text: &str) -> Result<Measured, String> {
     let mut parses = Vec::new();
     let mut parser = tree_sitter::Parser::new();
     parser.set_language(&cuda_language()).map_err(|error| error.to_string())?;
@@ -80,13 +108,13 @@ fn measure(program: &Path, place: &Path, text: &str) -> Result<(Vec<Duration>, V
         parser.parse(text, None).ok_or("the file is not parsed")?;
         parses.push(start.elapsed());
     }
-    let file = place.join("long.cu");
-    fs::write(&file, text).map_err(|error| error.to_string())?;
-    let mut server = Server::start(program, place)?;
+    let mut server = Server::start(program, file.parent().unwrap_or(file))?;
     let uri = format!("file://{}", file.display());
     let item = json!({ "uri": uri, "languageId": "cuda-cpp", "version": 1, "text": text });
+    let start = Instant::now();
     server.send(&json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": { "textDocument": item } }))?;
     server.request("textDocument/diagnostic", &json!({ "textDocument": { "uri": uri } }))?;
+    let first = start.elapsed();
     let mut edits = Vec::new();
     let middle = text.lines().count() / 2;
     for round in 0..ROUNDS {
@@ -104,7 +132,7 @@ fn measure(program: &Path, place: &Path, text: &str) -> Result<(Vec<Duration>, V
     server.request("shutdown", &Value::Null)?;
     server.send(&json!({ "jsonrpc": "2.0", "method": "exit" }))?;
     server.child.wait().map_err(|error| error.to_string())?;
-    Ok((parses, edits))
+    Ok(Measured { parse: parses, first, edit: edits })
 }
 
 /// The server and the pipes to it.

@@ -257,6 +257,9 @@ enum Chore {
         /// Times edits in the language server to a file of 3,000 lines, made of the code below a folder.
         #[arg(long, value_name = "FOLDER", conflicts_with_all = ["folders", "python"])]
         editor: Option<PathBuf>,
+        /// The folder is a project, and its longest file of at most 3,000 lines is edited.
+        #[arg(long, requires = "editor")]
+        project: bool,
         /// The cudalint that is timed [default: that of the profile `dist`].
         #[arg(long, value_name = "FILE", conflicts_with = "python")]
         program: Option<PathBuf>,
@@ -323,8 +326,9 @@ fn main() -> ExitCode {
         Chore::Edits { folder, edits, every, seed } => edits::run(&folder, edits, every, seed),
         Chore::FuzzChild { words } => fuzz::child(&words),
         Chore::Bench { python: Some(folder), .. } => bench::python(&folder),
-        Chore::Bench { editor: Some(folder), program, .. } => {
-            latency::run(&program.unwrap_or_else(|| bench::program(&root)), &folder)
+        Chore::Bench { editor: Some(folder), project, program, .. } => {
+            let program = program.unwrap_or_else(|| bench::program(&root));
+            if project { latency::run_in_project(&program, &folder) } else { latency::run(&program, &folder) }
         }
         Chore::Bench { folders, program, .. } => {
             bench::run(&program.unwrap_or_else(|| bench::program(&root)), &folders)
