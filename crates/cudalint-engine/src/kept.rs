@@ -18,4 +18,10 @@ impl Kept {
         self.files.sweep();
         self.facts.sweep();
     }
+
+    /// How much there is: files, walks of modules, and executions of kernels. What a run adds is what it had to do.
+    pub fn counts(&self) -> [usize; 3] {
+        let [walks, executions] = self.facts.counts();
+        [self.files.count(), walks, executions]
+    }
 }

@@ -30,6 +30,11 @@ impl KeptFacts {
         self.runs.sweep();
     }
 
+    /// How many walks there are, and how many executions.
+    pub fn counts(&self) -> [usize; 2] {
+        [self.walks.count(), self.runs.count()]
+    }
+
     /// As [`walk_module`], unless that was done before.
     pub fn walk(
         &self,
@@ -101,6 +106,10 @@ impl<T: Clone> Shelf<T> {
                 *whole += size;
             }
         });
+    }
+
+    fn count(&self) -> usize {
+        self.with(|all, _| all.len())
     }
 
     fn sweep(&self) {
