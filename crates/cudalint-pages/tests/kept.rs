@@ -57,6 +57,28 @@ const FOURTH: &str = "#include <cuda_runtime.h>
 void clear(int *of, int count) { cudaMemset(of, 0, count * sizeof(int)); }
 ";
 
+const USER: &str = "#include <cuda_runtime.h>
+
+extern int elements;
+void settle(int *of, int count);
+struct Pool;
+void Pool::release() { cudaFree(held); }
+
+__global__ void fill(int *out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = i;
+}
+
+int main() {
+    int *out;
+    cudaMalloc(&out, elements * sizeof(int));
+    fill<<<2, 256>>>(out);
+    settle(out);
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+";
+
 /// A project in a folder of its own, some of whose files an editor holds.
 struct Session {
     folder: PathBuf,
@@ -81,6 +103,13 @@ impl Session {
         }
         let texts = texts.map(|(name, text)| (name, text.to_owned())).to_vec();
         Self { folder, engine: Engine::new(cudalint_rules::RULES), kept: Arc::default(), texts }
+    }
+
+    fn add(&mut self, name: &'static str, text: &str) {
+        let path = self.folder.join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+        self.texts.push((name, text.to_owned()));
     }
 
     fn edit(&mut self, name: &str, old: &str, new: &str) {
@@ -141,6 +170,32 @@ fn an_edit_does_again_what_hangs_on_it() {
     let (_, made) = session.run();
     assert_eq!((made[0], made[2]), (1, 0));
     assert!((1..5).contains(&made[1]), "{made:?}");
+}
+
+/// What is declared in one folder and defined in another, which nothing but the name leads to.
+#[test]
+fn what_stands_out_of_sight_counts() {
+    let mut session = Session::new("kept-elsewhere");
+    session.add("one/user.cu", USER);
+    session.add("two/owner.cu", "int elements = 300;\nvoid settle(int *of, int count = 3);\n");
+    session.add("three/other.cu", "int settings;\n");
+    let (first, _) = session.run();
+    assert!(has(&first, "missing-bounds-guard"), "{first:#?}");
+    for (name, old, new) in [
+        ("two/owner.cu", "elements = 300", "elements = 512"),
+        ("two/owner.cu", "elements = 512", "elements = 300"),
+        ("three/other.cu", "int settings", "int elements"),
+        ("three/other.cu", "int elements", "struct Pool { int free; int settings; } pool"),
+        ("two/owner.cu", "int count = 3", "int count"),
+        ("two/owner.cu", "int elements", "static int elements"),
+        ("three/other.cu", "int settings;", "int settings; void release(); "),
+    ] {
+        session.edit(name, old, new);
+        let (found, _) = session.run();
+        if new == "elements = 300" {
+            assert_eq!(found, first);
+        }
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 use crate::host::{ProjectScan, ReplayOptions};
 use blake3::{Hash, Hasher};
-use cudalint_program::ir::{Module, ModuleId};
+use cudalint_program::ir::{Module, ModuleId, Space};
 use cudalint_program::{Name, Project};
 use cudalint_syntax::Language;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -106,12 +106,14 @@ struct Asked<'p> {
     declared: FxHashMap<&'p str, Vec<u32>>,
     /// Names of functions that some module declares without a body.
     open: FxHashSet<&'p str>,
+    /// Names of variables that some module declares as `extern`: the one definition of the project is meant, wherever it stands.
+    elsewhere: FxHashSet<&'p str>,
 }
 
 impl<'p> Asked<'p> {
     fn new(project: &'p Project, names: &'p [&'p [Name]]) -> Self {
         let mut declared: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
-        let mut open = FxHashSet::default();
+        let (mut open, mut elsewhere) = (FxHashSet::default(), FxHashSet::default());
         for id in project.modules() {
             let mut add = |name: &'p str| {
                 let modules = declared.entry(name).or_default();
@@ -131,8 +133,10 @@ impl<'p> Asked<'p> {
                 }
             }
             declarations(module, &mut add);
+            let outside = module.globals.iter().filter(|global| global.space == Space::Extern);
+            elsewhere.extend(outside.map(|global| global.name.as_str()));
         }
-        Self { project, names, declared, open }
+        Self { project, names, declared, open, elsewhere }
     }
 
     /// The modules that a module may ask for one of its names, in order.
@@ -160,6 +164,9 @@ impl<'p> Asked<'p> {
             // What is declared in sight may be defined near by.
             if self.open.contains(name.as_str()) {
                 found.extend(modules.iter().copied().filter(|other| graph.are_neighbours(id.0, *other)));
+            }
+            if self.elsewhere.contains(name.as_str()) {
+                found.extend(modules);
             }
         }
         found.remove(&id.0);
@@ -224,21 +231,27 @@ impl<'p> Answers<'p> {
             let mut text = String::new();
             for (module, id) in project.functions_named(name) {
                 let Some(function) = project.function_at(module, id) else { continue };
+                // Arguments that one declaration leaves out may be left out wherever another one is in sight.
+                let required = function.params().iter().take_while(|param| param.init.is_none()).count();
+                let pack = function.template_params.iter().any(|param| param.pack);
+                let of_class = function.scope.last().is_some_and(|class| project.has_record(class));
                 let _ = write!(
                     text,
-                    "{} {} {} {} {:?} ",
+                    "{} {} {} {} {} {required} {pack} {of_class} {:?} {:?} ",
                     module.0,
                     function.body.is_some(),
                     function.damaged,
                     function.param_count,
+                    function.variadic,
+                    function.scope.segments,
                     scan.traits.of(module, id),
                 );
                 for (field, _) in &function.member_inits {
                     let _ = write!(text, "{} ", &**field);
                 }
-                let _ = write!(text, "{}.", function.scope.segments.is_empty());
             }
-            let _ = write!(text, "{} {:?}", project.globals_named(name), project.macro_files(name));
+            let (globals, macros) = (project.globals_named(name), project.macro_files(name));
+            let _ = write!(text, "{globals} {macros:?} {}", project.has_record(name));
             blake3::hash(text.as_bytes())
         })
     }
