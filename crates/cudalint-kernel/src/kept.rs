@@ -116,7 +116,9 @@ impl KeptRuns {
         let Identity { hash, stands } = code.identity();
         let mut hasher = blake3::Hasher::new();
         let mut relative = conditions.to_vec();
-        relative.iter_mut().for_each(|it| moved(&mut it.site, |module| -at(stands, module)));
+        for condition in &mut relative {
+            moved(&mut condition.site, |module| -at(stands, module));
+        }
         hasher.update(hash.as_bytes()).update(format!("{launch:?} {budget:?} {relative:?}").as_bytes());
         let key = hasher.finalize();
         let found = self.with(|all| {

@@ -44,8 +44,12 @@ pub(crate) fn of_report(report: &mut ExecutionReport, each: &mut impl FnMut(&mut
         }
     }
     let Coverage { places, open, unplaced, .. } = coverage;
-    places.iter_mut().for_each(|(site, _)| each(site));
-    open.iter_mut().for_each(|condition| each(&mut condition.site));
+    for (site, _) in places {
+        each(site);
+    }
+    for condition in open {
+        each(&mut condition.site);
+    }
     unplaced.iter_mut().for_each(each);
 }
 

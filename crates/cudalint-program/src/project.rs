@@ -25,6 +25,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, OnceLock};
 use typed_index_collections::TiVec;
 
+/// What a module was made of, and the names that stand in its file.
+pub(crate) type MadeOf = (Hash, Arc<[Name]>);
+
 /// A module on its way into a project.
 #[derive(Debug, Default)]
 pub(crate) struct Source {
@@ -35,7 +38,7 @@ pub(crate) struct Source {
     /// The module.
     pub module: Arc<Module>,
     /// What it was made of, where that is asked for, and the names that stand in its file.
-    pub made_of: Option<(Hash, Arc<[Name]>)>,
+    pub made_of: Option<MadeOf>,
     /// Whether it stands for itself: a fence of a document sees no other module, and none sees it.
     pub alone: bool,
 }
@@ -83,7 +86,7 @@ pub(crate) fn is_below(path: &str, folder: &str) -> bool {
 pub struct Project {
     modules: TiVec<ModuleId, Arc<Module>>,
     /// See [`Self::made_of`].
-    made_of: TiVec<ModuleId, Option<(Hash, Arc<[Name]>)>>,
+    made_of: TiVec<ModuleId, Option<MadeOf>>,
     sources: TiVec<ModuleId, (Arc<str>, Arc<str>)>,
     includes: IncludeGraph,
     /// By name, the modules that define a macro.

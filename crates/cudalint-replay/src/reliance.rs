@@ -29,7 +29,7 @@ impl Reliance {
         let names: Option<Vec<&[Name]>> =
             project.modules().map(|id| project.made_of(id).map(|(_, names)| names)).collect();
         let Some(names) = names else { return Self::default() };
-        let around = around(project, scan, options);
+        let around = around(project, scan, *options);
         let asked = Asked::new(project, &names);
         let edges: Vec<Vec<u32>> = project.modules().map(|id| asked.by(id)).collect();
         let mut answers = Answers { project, scan, known: FxHashMap::default() };
@@ -63,7 +63,7 @@ impl Reliance {
 }
 
 /// What all modules go by: where files stand, what they include, and how they are built.
-fn around(project: &Project, scan: &ProjectScan, options: &ReplayOptions) -> Hash {
+fn around(project: &Project, scan: &ProjectScan, options: ReplayOptions) -> Hash {
     let mut text = String::new();
     let graph = project.includes();
     for id in project.modules() {
@@ -72,7 +72,7 @@ fn around(project: &Project, scan: &ProjectScan, options: &ReplayOptions) -> Has
         for include in includes {
             let _ = write!(text, "{} {},", include.target, include.system);
         }
-        let _ = write!(text, "{:?} {:?}\n", graph.targets(id.0), graph.lost(id.0));
+        let _ = writeln!(text, "{:?} {:?}", graph.targets(id.0), graph.lost(id.0));
     }
     let _ = write!(text, "{:?} {options:?} {:?}", project.built(), scan.asks(project));
     blake3::hash(text.as_bytes())
@@ -184,14 +184,22 @@ fn declarations<'m>(module: &'m Module, add: &mut impl FnMut(&'m str)) {
             add(&of.template);
         }
     }
-    module.aliases.iter().for_each(|it| add(&it.name));
-    module.namespace_aliases.iter().for_each(|it| add(&it.name));
+    for it in &module.aliases {
+        add(&it.name);
+    }
+    for it in &module.namespace_aliases {
+        add(&it.name);
+    }
     for enumerator in &module.enumerators {
         add(&enumerator.name);
         add(&enumerator.of);
     }
-    module.globals.iter().for_each(|it| add(&it.name));
-    module.macros.iter().for_each(|it| add(&it.name));
+    for it in &module.globals {
+        add(&it.name);
+    }
+    for it in &module.macros {
+        add(&it.name);
+    }
 }
 
 /// What the whole project answers to a name.
