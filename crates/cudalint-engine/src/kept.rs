@@ -1,6 +1,6 @@
 //! What runs leave for later ones over the same files, within one process.
 
-use cudalint_program::load::KeptFiles;
+use cudalint_program::KeptFiles;
 use cudalint_replay::KeptFacts;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! Code that stands a few lines further down after an edit is the same code; its places, and those of what was seen, have all moved
 //! by the same number of bytes.
 
-use crate::code::Code;
+use crate::code::{Code, Identity, Stands};
 use crate::launch::{Budget, LaunchInput};
 use crate::report::{ExecutionReport, OpenCondition, Site};
 use crate::{execute_assuming, sites};
@@ -12,9 +12,8 @@ use blake3::Hash;
 use cudalint_program::ir::ModuleId;
 use cudalint_syntax::Span;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 use std::hash::Hash as _;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most executions that are kept, and most events of one.
 const MOST: usize = 40_000;
@@ -31,26 +30,6 @@ struct Entry {
     stood: Arc<Stands>,
     /// Whether it was asked for since the last sweep.
     used: bool,
-}
-
-/// What code is, wherever it stands; and where it stands.
-#[derive(Debug)]
-pub(crate) struct Identity {
-    hash: Hash,
-    stands: Arc<Stands>,
-}
-
-/// The first byte of a code's places in each module that it is from.
-type Stands = BTreeMap<ModuleId, u32>;
-
-/// The identity of code, once somebody has asked for it. A copy may be changed, so that it has none.
-#[derive(Debug, Default)]
-pub(crate) struct Lazy(OnceLock<Identity>);
-
-impl Clone for Lazy {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
 }
 
 impl Code {

@@ -18,6 +18,7 @@ mod ids;
 pub mod includes;
 mod instances;
 pub mod ir;
+mod kept;
 pub mod layout;
 pub mod load;
 mod marks;
@@ -34,6 +35,7 @@ pub mod visit;
 
 pub use crowd::Entry;
 pub use dialect::in_words_of_hip;
+pub use kept::KeptFiles;
 pub use load::{Program, SourceFile, load, load_texts};
 pub use name::Name;
 pub use project::{DefiningFolder, Project, ProjectOptions};

@@ -12,7 +12,7 @@
 use crate::api::ApiId;
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::ir::{FunctionId, Module, ModuleId};
-use crate::load::KeptFiles;
+use crate::kept::KeptFiles;
 use crate::mentions::{self, AllMentions, Mentions};
 use crate::name::Name;
 use crate::python::LocalPackages;

@@ -8,14 +8,15 @@
 mod conditions;
 mod fold;
 mod hash;
+mod identity;
 mod operations;
 mod parts;
 
 pub(crate) use conditions::{Joined, Test};
+pub(crate) use identity::{Identity, Lazy, Stands};
 pub use operations::{AtomicOp, Bits, FloatMath, Group, Intrinsic, Scope, Shuffle, Vote};
 pub use parts::{Child, Item};
 
-use crate::kept::Lazy;
 use crate::report::Site;
 use cudalint_numbers::{Integer, Scalar};
 use cudalint_program::ids;

@@ -6,16 +6,16 @@
 //! thread, whose stack it has chosen.
 
 mod file;
-mod kept;
+mod keys;
 mod unmentioned;
 
 pub use file::{Piece, SourceFile};
-pub use kept::KeptFiles;
 
 use crate::configuration::{Configuration, ConfiguredFile, View, configure, lone_branches};
 use crate::cuda::{self, LowerInput};
 use crate::guard::guarded;
 use crate::ir::Module;
+use crate::kept::Kept;
 use crate::name::Name;
 use crate::project::{Project, ProjectOptions, Source};
 use crate::python::{self, LowerPython, PythonNames};
@@ -113,7 +113,7 @@ pub fn load_telling<F: AsRef<SourceFile>>(
             path: Arc::clone(&file.path),
             text: Arc::clone(&piece.stretch.text),
             module,
-            made_of: made_of.map(|of| (kept::piece(&of, number), Arc::clone(&names))),
+            made_of: made_of.map(|of| (keys::piece(&of, number), Arc::clone(&names))),
             alone: piece.is_alone(),
         }));
         notes.push(read.notes);
@@ -176,7 +176,7 @@ impl<'o> Loader<'o> {
         let pieces = files.iter().flat_map(|file| &file.pieces).filter(|piece| !piece.is_alone());
         let shared = table(pieces.flat_map(|piece| &piece.directives.defines), options);
         let mut loader = Self { options, first, configuration, shared, surroundings: None };
-        loader.surroundings = options.kept.is_some().then(|| kept::surroundings(&loader, files));
+        loader.surroundings = options.kept.is_some().then(|| keys::surroundings(options, &loader.configuration, files));
         loader
     }
 
@@ -187,19 +187,20 @@ impl<'o> Loader<'o> {
         let Some((kept, surroundings)) = kept.filter(|_| !self.options.keep_trees) else {
             return self.read(file, first, without);
         };
-        let key = kept::key(surroundings, first, file, without);
+        let key = keys::key(surroundings, first, file, without);
         let found = kept.find(&key).unwrap_or_else(|| {
-            let Read { modules, notes, names, .. } = self.read(file, first, without);
+            let Read { modules, notes: FileNotes { damaged, refusal, .. }, names, .. } =
+                self.read(file, first, without);
             let mut names = names.to_vec();
             names.sort_unstable();
-            let read = Arc::new(kept::Kept { modules, notes, names: names.into() });
+            let read = Arc::new(Kept { modules, damaged, refusal, names: names.into() });
             kept.keep(key, file.text.len(), Arc::clone(&read));
             read
         });
-        let kept::Kept { modules, notes, names } = &*found;
+        let Kept { modules, damaged, refusal, names } = &*found;
         Read {
             modules: modules.clone(),
-            notes: notes.clone(),
+            notes: FileNotes { damaged: *damaged, refusal: *refusal, fault: None },
             names: Arc::clone(names),
             made_of: Some(key),
             trees: Vec::new(),

@@ -1,93 +1,17 @@
-//! Modules of files that were read before, for who makes the program of the same files again and again.
+//! What decides what becomes of a file, as a number: where files are kept, one with the same number is the same.
 //!
 //! What becomes of a file hangs on its text, on where it stands among the others, and on what the directives of all files
 //! say. Places of directives in other files are only compared with each other, so that an edit in one file which leaves its
 //! directives alone changes no other file's module.
 
-use super::{FileNotes, Loader, SourceFile};
-use crate::ir::Module;
-use crate::name::Name;
+use super::SourceFile;
+use crate::configuration::Configuration;
 use crate::project::ProjectOptions;
 use blake3::{Hash, Hasher};
-use cudalint_syntax::{Condition, Define, Directives, IfBranch, IfGroup, Include, KeptTrees, Span, Undef};
-use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Most bytes of the files whose modules are kept; a module takes about twenty times as much.
-const MOST: usize = 12 << 20;
-
-/// What is kept of the files of a project from one program to the next. Threads share it.
-#[derive(Debug, Default)]
-pub struct KeptFiles {
-    pub(super) trees: Arc<KeptTrees>,
-    files: Mutex<Files>,
-}
-
-#[derive(Debug, Default)]
-struct Files {
-    all: FxHashMap<Hash, Entry>,
-    /// Bytes of all texts.
-    bytes: usize,
-}
-
-#[derive(Debug)]
-struct Entry {
-    read: Arc<Kept>,
-    bytes: usize,
-    /// Whether it was asked for since the last sweep.
-    used: bool,
-}
-
-/// What was read of a file.
-#[derive(Debug)]
-pub(super) struct Kept {
-    pub(super) modules: Vec<Arc<Module>>,
-    pub(super) notes: FileNotes,
-    pub(super) names: Arc<[Name]>,
-}
-
-impl KeptFiles {
-    /// Forgets what nobody asked for since the last time.
-    pub fn sweep(&self) {
-        self.trees.sweep();
-        self.with(|files| {
-            files.all.retain(|_, entry| std::mem::take(&mut entry.used));
-            files.bytes = files.all.values().map(|entry| entry.bytes).sum();
-        });
-    }
-
-    /// How many files there are.
-    pub fn count(&self) -> usize {
-        self.with(|files| files.all.len())
-    }
-
-    pub(super) fn find(&self, key: &Hash) -> Option<Arc<Kept>> {
-        self.with(|files| {
-            let entry = files.all.get_mut(key)?;
-            entry.used = true;
-            Some(Arc::clone(&entry.read))
-        })
-    }
-
-    pub(super) fn keep(&self, key: Hash, bytes: usize, read: Arc<Kept>) {
-        self.with(|files| {
-            if files.bytes + bytes <= MOST {
-                files.bytes += bytes;
-                let entry = Entry { read, bytes, used: true };
-                let before = files.all.insert(key, entry);
-                files.bytes -= before.map_or(0, |entry| entry.bytes);
-            }
-        });
-    }
-
-    /// A thread that fails while it holds it leaves whole entries.
-    fn with<T>(&self, work: impl FnOnce(&mut Files) -> T) -> T {
-        work(&mut self.files.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
+use cudalint_syntax::{Condition, Define, Directives, IfBranch, IfGroup, Include, Span, Undef};
 
 /// Of all that decides what becomes of a file beside the file itself.
-pub(super) fn surroundings(loader: &Loader<'_>, files: &[&SourceFile]) -> Hash {
+pub(super) fn surroundings(options: &ProjectOptions, configuration: &Configuration<'_>, files: &[&SourceFile]) -> Hash {
     let ProjectOptions {
         include_folders,
         build,
@@ -99,11 +23,11 @@ pub(super) fn surroundings(loader: &Loader<'_>, files: &[&SourceFile]) -> Hash {
         in_step_folders: _,
         keep_trees: _,
         kept: _,
-    } = loader.options;
+    } = options;
     let mut told = Told::default();
     // Where a table comes out in another order, nothing is found.
     told.debug(&(include_folders, build, declaration_macros, local_packages, defining_folders));
-    told.debug(&loader.configuration.suppositions());
+    told.debug(&configuration.suppositions());
     for file in files {
         told.text(&file.path);
         for piece in &file.pieces {
