@@ -170,6 +170,9 @@ enum Chore {
         /// The interpreter for them, with `NumPy`; `.ci/tools` makes one.
         #[arg(long, requires = "python", default_value = "target/test-tools/bin/python3")]
         interpreter: PathBuf,
+        /// Begin with the program of this number.
+        #[arg(long, requires = "host", conflicts_with = "python", default_value_t = 0)]
+        first: usize,
         /// Only the program of this number, whose files stay.
         #[arg(long, requires = "python")]
         only: Option<usize>,
@@ -184,7 +187,7 @@ enum Chore {
         #[arg(long, requires = "unlaunched")]
         gpu: bool,
         /// Begin no more kernels, or programs of `--host`, after so many seconds.
-        #[arg(long, requires = "unlaunched")]
+        #[arg(long)]
         seconds: Option<u64>,
     },
     /// Builds programs of real projects with clang, runs them without a GPU against a library that stands for the CUDA runtime, and
@@ -288,8 +291,9 @@ fn main() -> ExitCode {
         Chore::Differential { count, seed, out, jobs, python: true, interpreter, only, .. } => {
             differential::python::run(differential::python::Plan { out, interpreter, count, seed, jobs, only })
         }
-        Chore::Differential { count, seed, out, jobs, host: true, headers, seconds, .. } => {
-            differential::host::run(&differential::host::Plan { out: &out, count, seed, jobs, headers, seconds })
+        Chore::Differential { count, seed, out, jobs, host: true, headers, first, seconds, .. } => {
+            let out = &out;
+            differential::host::run(&differential::host::Plan { out, first, count, seed, jobs, headers, seconds })
         }
         Chore::Differential { count, seed, out, jobs, device: true, .. } => {
             differential::device::run(&out, count, seed, jobs)

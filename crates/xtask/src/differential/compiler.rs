@@ -23,22 +23,38 @@ pub fn compiler() -> Command {
 ///
 /// # Errors
 /// When there is no compiler, or the program does not build or run.
-pub fn run(mut build: Command, source: &Path, binary: &Path) -> Result<String, String> {
-    let fail = |what: &str, error: &[u8]| {
-        let error = String::from_utf8_lossy(error);
-        Err(format!("{}: {what}: {}", source.display(), error.lines().take(3).collect::<Vec<_>>().join(" / ")))
-    };
-    let built = build.arg(source).arg("-o").arg(binary).output().map_err(|error| format!("g++ is needed: {error}"))?;
-    if !built.status.success() {
-        return fail("does not build", &built.stderr);
-    }
-    let ran = match Command::new(binary).stdin(Stdio::null()).output() {
-        Ok(ran) => ran,
-        Err(error) => return fail("does not start", error.to_string().as_bytes()),
-    };
+pub fn run(command: Command, source: &Path, binary: &Path) -> Result<String, String> {
+    build(command, source, binary)?;
+    let printed = start(source, binary, None);
     let _ = std::fs::remove_file(binary);
-    if !ran.status.success() {
-        return fail(&format!("ended with {}", ran.status), &ran.stderr);
+    printed
+}
+
+/// Builds a program.
+///
+/// # Errors
+/// When there is no compiler, or the program does not build.
+pub fn build(mut command: Command, source: &Path, binary: &Path) -> Result<(), String> {
+    let built =
+        command.arg(source).arg("-o").arg(binary).output().map_err(|error| format!("g++ is needed: {error}"))?;
+    if built.status.success() { Ok(()) } else { fail(source, "does not build", &built.stderr) }
+}
+
+/// Runs what was built of a source; what it printed.
+///
+/// # Errors
+/// When it does not start, or does not end as it should.
+pub fn start(source: &Path, binary: &Path, argument: Option<usize>) -> Result<String, String> {
+    let mut command = Command::new(binary);
+    command.args(argument.map(|argument| argument.to_string())).stdin(Stdio::null());
+    match command.output() {
+        Ok(ran) if ran.status.success() => Ok(String::from_utf8_lossy(&ran.stdout).into_owned()),
+        Ok(ran) => fail(source, &format!("ended with {}", ran.status), &ran.stderr),
+        Err(error) => fail(source, "does not start", error.to_string().as_bytes()),
     }
-    Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
+fn fail<T>(source: &Path, what: &str, error: &[u8]) -> Result<T, String> {
+    let error = String::from_utf8_lossy(error);
+    Err(format!("{}: {what}: {}", source.display(), error.lines().take(3).collect::<Vec<_>>().join(" / ")))
 }

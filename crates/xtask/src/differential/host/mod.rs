@@ -3,6 +3,7 @@
 
 mod headers;
 pub mod language;
+mod together;
 
 use super::calls::{Log, MACRO_LINES, Run, Tally, compare};
 use super::total::conclude;
@@ -18,14 +19,17 @@ use headers::Program;
 use language::{Cpp, HEADERS};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
+use together::TOGETHER;
 
 /// What is generated, and how long.
 pub struct Plan<'a> {
     /// Folder for programs; one that shows a mistake stays there.
     pub out: &'a Path,
-    /// How many programs.
+    /// The number of the first program, and how many there are.
+    pub first: usize,
     pub count: usize,
     /// Another seed makes other programs.
     pub seed: u64,
@@ -42,32 +46,55 @@ pub struct Plan<'a> {
 /// # Errors
 /// When there is no compiler, a program does not build or run, or a fact was not what ran.
 pub fn run(plan: &Plan<'_>) -> Result<(), String> {
-    let Plan { count, seed, jobs, headers, .. } = *plan;
+    let Plan { first, count, seed, jobs, headers, .. } = *plan;
     let begin = Instant::now();
     let is_over = || plan.seconds.is_some_and(|seconds| begin.elapsed().as_secs() >= seconds);
     let out = std::path::absolute(plan.out).map_err(|error| error.to_string())?;
     let parts = Parts { features: read(include_str!("features.txt"))?, uses: read(include_str!("uses.txt"))? };
     prepare(&out)?;
-    let results = each(count, jobs, &|number| {
+    // Programs of several files are built with flags of their own.
+    let size = if headers { 1 } else { TOGETHER };
+    let results = each(count.div_ceil(size), jobs, &|group| {
         if is_over() {
-            return None;
+            return Vec::new();
         }
-        let mut random = random_of(seed, number);
-        let program = if headers {
-            headers::program(&mut random, &format!("host{number:05}"))
+        let numbers = first + group * size..first + ((group + 1) * size).min(count);
+        let programs: Vec<(usize, Program)> =
+            numbers.map(|number| (number, generate(&parts, headers, seed, number))).collect();
+        let printed = if headers {
+            vec![None]
         } else {
-            let mut writer = Writer::new(&mut random, &Cpp, &parts.features, "");
-            let scenes = writer.scenes(&parts.uses, number);
-            Program { main: language::program(writer, &scenes), ..Program::default() }
+            let sources: Vec<&str> = programs.iter().map(|(_, program)| program.main.as_str()).collect();
+            together::run(compiler_in(&out), &out, &format!("group{group:05}"), &sources)
         };
-        let result = one(&out, number, &program);
-        for ((_, line), wrong) in result.iter().flat_map(|tally| &tally.wrong) {
-            println!("{}:{line}: {wrong}", path(&out, number, "cu").display());
-        }
-        Some(result)
+        let results = programs.iter().zip(printed).map(|((number, program), printed)| {
+            let tally = printed.map(|printed| judge(program, &printed));
+            // What is told of a program holds where it is built by itself.
+            let (tally, alone) = match tally {
+                Some(tally) if tally.wrong.is_empty() => (Ok(tally), false),
+                _ => (one(&out, *number, program), true),
+            };
+            for ((_, line), wrong) in tally.iter().flat_map(|tally| &tally.wrong) {
+                println!("{}:{line}: {wrong}", path(&out, *number, "cu").display());
+            }
+            (tally, alone)
+        });
+        results.collect::<Vec<_>>()
     });
-    let done: Vec<_> = results.into_iter().flatten().collect();
-    conclude(&format!("{} host programs, seed {seed}", done.len()), done)
+    let (done, alone): (Vec<_>, Vec<bool>) = results.into_iter().flatten().unzip();
+    let alone = alone.iter().filter(|alone| **alone).count();
+    conclude(&format!("{} host programs, seed {seed}, {alone} built by themselves", done.len()), done)
+}
+
+/// The program of this number.
+fn generate(parts: &Parts, headers: bool, seed: u64, number: usize) -> Program {
+    let mut random = random_of(seed, number);
+    if headers {
+        return headers::program(&mut random, &format!("host{number:05}"));
+    }
+    let mut writer = Writer::new(&mut random, &Cpp, &parts.features, "");
+    let scenes = writer.scenes(&parts.uses, number);
+    Program { main: language::program(writer, &scenes), ..Program::default() }
 }
 
 /// The header that all programs begin with, compiled once.
@@ -96,12 +123,28 @@ fn one(out: &Path, number: usize, program: &Program) -> Result<Tally, String> {
     for (path, text) in &files {
         fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
+    let mut build = compiler_in(out);
+    build.args(program.defines.iter().map(|define| format!("-D{define}")));
+    let tally = judge(program, &compiler::run(build, &host, &path(out, number, "bin"))?);
+    if tally.wrong.is_empty() {
+        for (path, _) in &files {
+            let _ = fs::remove_file(path);
+        }
+    }
+    Ok(tally)
+}
+
+/// The compiler, with the header that all programs begin with.
+fn compiler_in(out: &Path) -> Command {
     let mut build = compiler::compiler();
-    build.args(["-include", "all.h", "-I", "."]);
-    build.args(program.defines.iter().map(|define| format!("-D{define}"))).current_dir(out);
-    let printed = compiler::run(build, &host, &path(out, number, "bin"))?;
-    let log = Log::read(&printed, &|word| word.parse().map(|line| (0, line)).into_iter().collect());
-    let lines = LineIndex::new(main);
+    build.args(["-include", "all.h", "-I", "."]).current_dir(out);
+    build
+}
+
+/// Holds what the replay sees in a program to what it printed.
+fn judge(program: &Program, printed: &str) -> Tally {
+    let log = Log::read(printed, &|word| word.parse().map(|line| (0, line)).into_iter().collect());
+    let lines = LineIndex::new(&program.main);
     let place = |site: Site| Some((0, lines.line(site.span.start as usize) as u32 + 1));
     let run = Run {
         log: &log,
@@ -112,13 +155,7 @@ fn one(out: &Path, number: usize, program: &Program) -> Result<Tally, String> {
         in_order: false,
         surely_ran: &|_| true,
     };
-    let tally = compare(&events(program), &run);
-    if tally.wrong.is_empty() {
-        for (path, _) in &files {
-            let _ = fs::remove_file(path);
-        }
-    }
-    Ok(tally)
+    compare(&events(program), &run)
 }
 
 /// What the replay sees in the program.
