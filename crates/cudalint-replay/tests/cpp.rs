@@ -207,3 +207,59 @@ int main() {
     let sources: Vec<String> = common::sides(&events(program)).into_iter().map(|(_, source)| source).collect();
     assert_eq!(sources, ["Device data 400+0", "Device small.data 100+0"]);
 }
+
+#[test]
+fn a_lambda_captures_the_variable_that_its_name_means_there() {
+    let program = r"
+int main() {
+    float *a, *b, *c;
+    int n = 100, t = 0;
+    if (int n = 4) t += n;
+    auto f = [n] { return n + 1; };
+    cudaMalloc(&a, f());
+    for (int n = 7; n < 8; ++n) t += n;
+    auto g = [=] { return n + 2; };
+    cudaMalloc(&b, g());
+    { int n = 9; t += n; auto h = [&n, t] { return n + t; }; cudaMalloc(&c, h()); }
+}
+";
+    assert_eq!(bytes(program), ["101", "102", "29"]);
+}
+
+/// What is known of the allocations of a program that begins with a class whose destructor adds to the global variable `n`.
+fn after_guards(functions: &str) -> Vec<String> {
+    bytes(&format!("{CLASSES}int main() {{ float *p;\n{functions}\n}}\n"))
+}
+
+const CLASSES: &str = "#include <memory>\n#include <vector>\nstatic int n = 1;\n\
+                       struct U { int k; U(int k) : k(k) {} ~U() { n = n * 10 + k; } };\n\
+                       struct H { U a{1}; U b; H() : b(2) {} ~H() { n += 3; } };\nstruct B { ~B() { n += 7; } };\n\
+                       struct D : B { int x = 3; };\nvoid taken(U u) { n += u.k; }\n";
+
+#[test]
+fn destructors_of_parts_and_bases_run_behind_that_of_the_whole() {
+    assert_eq!(after_guards("{ H h; } cudaMalloc(&p, n);"), ["421"]);
+    assert_eq!(after_guards("{ D d; } cudaMalloc(&p, n);"), ["8"]);
+    assert_eq!(after_guards("{ U u[2] = {4, 5}; } cudaMalloc(&p, n);"), ["154"]);
+}
+
+#[test]
+fn objects_that_end_elsewhere_than_with_their_block_are_seen_to_end() {
+    assert_eq!(after_guards("taken(U(3)); cudaMalloc(&p, n);"), ["43"]);
+    assert_eq!(after_guards("U *u = new U(4); delete u; cudaMalloc(&p, n);"), ["14"]);
+    assert_eq!(after_guards("U(9); cudaMalloc(&p, n);"), ["19"]);
+}
+
+#[test]
+fn what_containers_and_smart_pointers_end_is_not_known() {
+    for program in [
+        "{ std::unique_ptr<U> u(new U(5)); } cudaMalloc(&p, n);",
+        "auto u = std::make_unique<U>(5); u.reset(); cudaMalloc(&p, n);",
+        "{ auto u = std::make_shared<U>(6); } cudaMalloc(&p, n);",
+        "{ std::vector<U> u; u.emplace_back(7); } cudaMalloc(&p, n);",
+        "std::vector<U> u; u.emplace_back(7); u.clear(); cudaMalloc(&p, n);",
+    ] {
+        let known = after_guards(program);
+        assert!(known.iter().all(|bytes| bytes.parse::<i64>().is_err()), "{program}: {known:?}");
+    }
+}

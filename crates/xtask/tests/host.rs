@@ -9,13 +9,13 @@ use std::process::Command;
 fn facts_of_random_host_programs_are_what_ran() {
     let out = tempfile::tempdir().unwrap();
     let run = Command::new(env!("CARGO_BIN_EXE_xtask"))
-        .args(["differential", "--host", "--count", "300", "--jobs", "2", "--out"])
+        .args(["differential", "--host", "--count", "400", "--jobs", "2", "--out"])
         .arg(out.path())
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success(), "{said}{}", String::from_utf8_lossy(&run.stderr));
-    assert!(said.contains("300 host programs"), "{said}");
+    assert!(said.contains("400 host programs"), "{said}");
 }
 
 #[test]

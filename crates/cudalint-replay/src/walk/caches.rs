@@ -23,6 +23,8 @@ pub(crate) struct Learned {
     pub(super) worth: RefCell<FxHashMap<(ModuleId, u32), bool>>,
     /// Sizes of records without template arguments; none where they are not known.
     pub(super) layouts: RefCell<FxHashMap<Entry, Option<i64>>>,
+    /// By record without template arguments: whether something is written where an object of it ends.
+    pub(super) guarded: RefCell<FxHashMap<Entry, bool>>,
     /// By function: which parameters are only printed.
     pub(super) printed: RefCell<FxHashMap<(ModuleId, FunctionId), Printed>>,
     /// Walks of functions that left no trace.

@@ -276,6 +276,10 @@ impl<'p> Walker<'p> {
             self.place(base, Access::Address)
         };
         if ty.value().container().is_some() {
+            let reads = ["size", "length", "empty", "data", "get", "begin", "end", "at", "front", "back", "use_count"];
+            if !reads.contains(&name.as_str()) {
+                self.may_drop(&place, &ty);
+            }
             return self.container_call(id, &place, &ty, name, args);
         }
         if let Ty::Record(entry, env) = ty.value() {
@@ -416,6 +420,7 @@ impl<'p> Walker<'p> {
         }
         let flow = self.block(body.get(there..).unwrap_or(body));
         if flow == Flow::Next {
+            self.destroy(0, None);
             self.function_ends(function);
         }
         let inside = self.frames.len();

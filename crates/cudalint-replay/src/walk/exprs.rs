@@ -17,7 +17,8 @@ use cudalint_program::types::Ty;
 impl<'p> Walker<'p> {
     /// Evaluates an expression statement; `true` when nothing comes after it.
     pub fn eval_for_effect(&mut self, id: ExprId) -> bool {
-        self.eval(id);
+        let out = self.eval(id);
+        self.end_temporary(id, &out);
         if self.budget.stopped.is_some() {
             return true;
         }
@@ -182,6 +183,7 @@ impl<'p> Walker<'p> {
             Expr::New { ty, count, args } => self.new_object(id, *ty, *count, args),
             Expr::Delete { value, .. } => {
                 let out = self.eval(*value);
+                self.end_deleted(&out);
                 self.free_value(id, "delete", *value, &out);
                 Out::new(Val::unknown(), Ty::Void)
             }

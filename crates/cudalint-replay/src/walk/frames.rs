@@ -51,12 +51,13 @@ impl<'p> Walker<'p> {
                 ty
             };
             let val = self.cast(&out, ty.clone()).val;
-            let object = self.create_variable(&variable.name, variable.span, ty, Val::unknown());
+            let object = self.create_variable(&variable.name, variable.span, ty.clone(), Val::unknown());
             let place = Place::Cell(object, root());
             let val =
                 if out.place.is_some() && !self.is_moved_in(id) { self.copy_of(val, Some(&place), 0) } else { val };
             self.memory.store(&place, val);
             self.set_slot(id, Slot::Object(object));
+            self.wait_for_end(id, &ty);
         }
     }
 

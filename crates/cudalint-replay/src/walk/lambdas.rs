@@ -4,7 +4,7 @@ use super::{Out, Walker};
 use crate::memory::Place;
 use crate::value::{Closure, Kind, Val};
 use cudalint_program::Name;
-use cudalint_program::ir::{Expr, ExprId, FunctionId, Stmt, StmtId};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, Stmt, StmtId};
 use cudalint_program::types::Ty;
 use cudalint_program::visit::{Item, walk};
 use std::rc::Rc;
@@ -22,7 +22,14 @@ impl Walker<'_> {
         if let Some(outer) = outer {
             captured.extend(outer.captured.iter().cloned());
         }
+        // Several variables of one name may have been there: it is the one that the lambda's body means.
+        let is_hidden = |local: LocalId, name: &Name| {
+            lambda.captures.iter().any(|(used, meant)| used == name && meant.is_some_and(|meant| meant != local))
+        };
         for (local, variable) in current.locals.iter_enumerated() {
+            if is_hidden(local, &variable.name) {
+                continue;
+            }
             if let Some((place, ty)) = self.local_place(local) {
                 let otherwise = lambda.captured_otherwise.contains(&variable.name);
                 let by_copy = by_reference == otherwise;

@@ -198,8 +198,7 @@ impl<'p> Walker<'p> {
 
     /// The elements of an array without an initializer: objects of classes begin as these say.
     pub(super) fn default_elements(&mut self, place: &Place, ty: &Ty) {
-        const MOST: i64 = 64;
-        let Some((inner, count)) = row(ty) else { return };
+        let Some((inner, _)) = row(ty) else { return };
         let mut element = inner;
         for _ in 0..MAX_ELIDED {
             let Some((within, _)) = row(element) else { break };
@@ -208,22 +207,31 @@ impl<'p> Walker<'p> {
         if !matches!(element, Ty::Record(entry, _) if self.begins_with_values(*entry)) {
             return;
         }
-        let (Place::Cell(obj, path), Some(size), Some(count)) = (place, self.size_of(inner).known(), count.known())
-        else {
-            return self.forget_place(place);
+        let inner = inner.clone();
+        let Some(elements) = self.elements(place, ty) else { return self.forget_place(place) };
+        for element in elements {
+            // What is not set one by one is not known.
+            if !self.budget.step() {
+                return self.forget_place(place);
+            }
+            self.default_initialize(&element, &inner);
+        }
+    }
+
+    /// The places of an array's elements; none where they are not known, or too many.
+    pub(super) fn elements(&mut self, place: &Place, ty: &Ty) -> Option<Vec<Place>> {
+        const MOST: i64 = 64;
+        let (inner, count) = row(ty)?;
+        let (Place::Cell(obj, path), size, count) = (place, self.size_of(inner).known()?, count.known()?) else {
+            return None;
         };
         let (around, start) = match path.split_last() {
             Some((Key::At(start), around)) => (Rc::from(around), *start),
             _ => (path.clone(), 0),
         };
         self.strides.insert((*obj, Rc::clone(&around)), size);
-        for index in 0..count {
-            // What is not set one by one is not known.
-            if index >= MOST || !self.budget.step() {
-                return self.forget_place(place);
-            }
-            self.default_initialize(&Place::Cell(*obj, extend(&around, Key::At(start + size * index))), inner);
-        }
+        let at = |index| Place::Cell(*obj, extend(&around, Key::At(start + size * index)));
+        (count <= MOST).then(|| (0..count).map(at).collect())
     }
 
     /// Whether a constructor or the class itself gives members of a new object values.

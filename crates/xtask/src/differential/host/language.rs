@@ -18,6 +18,9 @@ pub const HEADERS: &[&str] = &[
     "cstring",
     "deque",
     "functional",
+    "initializer_list",
+    "iterator",
+    "limits",
     "map",
     "memory",
     "numeric",
@@ -107,9 +110,11 @@ pub fn for_host(program: &str) -> String {
     for line in program.lines() {
         match (line.find("<<<"), line.find(">>>(")) {
             (Some(open), Some(close)) if open < close => {
-                let start = line[..open].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+                // Of `kernel<int><<<`, too.
+                let end = if line[..open].ends_with('>') { line[..open].rfind('<').unwrap_or(open) } else { open };
+                let start = line[..end].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |at| at + 1);
                 out.push_str(&line[..start]);
-                let _ = write!(out, "stand_in::launch(__LINE__, \"{}\", ", &line[start..open]);
+                let _ = write!(out, "stand_in::launch(__LINE__, \"{}\", ", &line[start..end]);
                 out.push_str(&line[open + 3..close]);
                 out.push_str(")(");
                 out.push_str(&line[close + 4..]);

@@ -3,6 +3,7 @@
 //   A line number bytes space             an allocation, counted from 0; space is d, h (pinned) or m (managed)
 //   F line pointer                        a free
 //   C line to from bytes kind             a copy
+//   R line to from width height pitch pitch kind   a copy of rows
 //   S line to value bytes                 a set
 //   L line kernel gx gy gz bx by bz shared arguments…   a launch
 // A pointer is written as `number+offset` of the allocation that it leads into, `null`, or `?`. An argument is an integer, a pointer,
@@ -87,6 +88,11 @@ inline cudaError_t set(int line, void *to, int value, size_t bytes) {
     return cudaSuccess;
 }
 
+inline cudaError_t rows(int line, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind) {
+    std::printf("R %d %s %s %zu %zu %zu %zu %d\n", line, Pointer(to).text, Pointer(from).text, width, height, to_pitch, from_pitch, kind);
+    return cudaSuccess;
+}
+
 template <typename T> void argument(const T &value) {
     using Plain = std::decay_t<T>;
     if constexpr (std::is_same_v<Plain, std::nullptr_t>) {
@@ -126,6 +132,17 @@ template <typename T> cudaError_t cudaMallocManaged(T **to, size_t bytes, unsign
 template <typename T> cudaError_t cudaMallocHost(T **to, size_t bytes, unsigned = 0, int line = __builtin_LINE()) {
     return stand_in::allocate(line, reinterpret_cast<void **>(to), bytes, 'h');
 }
+template <typename T> cudaError_t cudaHostAlloc(T **to, size_t bytes, unsigned, int line = __builtin_LINE()) {
+    return stand_in::allocate(line, reinterpret_cast<void **>(to), bytes, 'h');
+}
+template <typename T> cudaError_t cudaMallocAsync(T **to, size_t bytes, cudaStream_t, int line = __builtin_LINE()) {
+    return stand_in::allocate(line, reinterpret_cast<void **>(to), bytes, 'd');
+}
+inline cudaError_t cudaFreeAsync(void *pointer, cudaStream_t, int line = __builtin_LINE()) { return stand_in::release(line, pointer); }
+inline cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                                cudaMemcpyKind kind, int line = __builtin_LINE()) {
+    return stand_in::rows(line, to, to_pitch, from, from_pitch, width, height, kind);
+}
 inline cudaError_t cudaFree(void *pointer, int line = __builtin_LINE()) { return stand_in::release(line, pointer); }
 inline cudaError_t cudaFreeHost(void *pointer, int line = __builtin_LINE()) { return stand_in::release(line, pointer); }
 inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, int line = __builtin_LINE()) {
@@ -147,4 +164,12 @@ inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamCreate(cudaStream_t *stream) { *stream = nullptr; return cudaSuccess; }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventCreate(cudaEvent_t *event) { *event = nullptr; return cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = nullptr) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) { *ms = 1.5f; return cudaSuccess; }
+inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaGetDeviceCount(int *count) { *count = 1; return cudaSuccess; }
+inline cudaError_t cudaGetDevice(int *device) { *device = 0; return cudaSuccess; }
+inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 inline const char *cudaGetErrorString(cudaError_t) { return "no error"; }
