@@ -4,7 +4,7 @@ use cudalint_engine::{ModuleContext, Rule, Sink};
 use cudalint_findings::{Claim, Confidence, Finding, Label, LaunchWitness, Place, Witness};
 use cudalint_replay::facts::{
     Amount, ArrayShape, Buffer, Event, EventKind, Extent3, LaunchFact, Origin, Owner, Pointer, PythonFault, Question,
-    Site,
+    SeenLater, Site,
 };
 use cudalint_replay::quantity::{Assumptions, Quantity};
 use cudalint_syntax::{Language, Span};
@@ -138,6 +138,15 @@ pub fn function_of(context: &ModuleContext<'_>, event: &Event) -> String {
 /// The places of labels.
 pub fn places(labels: &[Label]) -> Vec<Place> {
     labels.iter().map(|label| label.place.clone()).collect()
+}
+
+/// The assumption that nothing of what comes later shows a failure whose status nobody looked at, in words.
+pub fn stays_unseen(later: SeenLater) -> &'static str {
+    match later {
+        SeenLater::LastError => "no look at the last error later on brings the failure to light",
+        SeenLater::Call => "no later call whose status is looked at fails for the same reason",
+        SeenLater::Results => "no comparison of the results shows that something failed",
+    }
 }
 
 /// A finding about an event with its witness: `None` when it rests on more than one assumption.

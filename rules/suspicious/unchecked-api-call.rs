@@ -1,6 +1,6 @@
 //! Statuses of GPU library calls that nobody looks at.
 
-use crate::parts::places;
+use crate::parts::{places, stays_unseen};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::{Applicability, Confidence, Edit, Fault, Finding, Fix, Label, Severity, Shows, Witness};
 use cudalint_program::ir::FunctionRole;
@@ -17,17 +17,12 @@ pub static RULE: Rule = rule!("unchecked-api-call", Suspicious, FaultInjection)
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for function in &context.facts.status {
-        let lost = |weight| {
-            function
-                .calls
-                .iter()
-                .filter(move |call| call.usage == StatusUse::Dropped && call.weight == weight)
-                .collect::<Vec<_>>()
-        };
-        let matters = lost(StatusWeight::Matters);
+        let dropped = || function.calls.iter().filter(|call| call.usage == StatusUse::Dropped);
+        let is_lost = |call: &&StatusCall| call.weight == StatusWeight::Matters && call.later.is_none();
+        let matters: Vec<_> = dropped().filter(is_lost).collect();
         if matters.is_empty() {
             let voided = function.calls.iter().filter(|call| call.usage == StatusUse::Voided);
-            let mut small: Vec<_> = lost(StatusWeight::Teardown).into_iter().chain(voided).collect();
+            let mut small: Vec<_> = dropped().chain(voided).collect();
             small.sort_by_key(|call| call.span);
             sink.report_some(finding(context, function, &small, Confidence::Possible));
         } else {
@@ -63,10 +58,14 @@ fn finding(
         .map(|call| Label { place: context.place(call.span), message: format!("`{}`: {}", call.api, how(call)) })
         .collect();
     finding.claim.sites = places(&finding.related);
-    let assumptions = if function.damaged && confidence == Confidence::Likely {
-        vec!["the part of the function that could not be read does not change what becomes of the status".to_owned()]
-    } else {
-        Vec::new()
+    let assumptions = match (confidence, first.later) {
+        (Confidence::Likely, _) if function.damaged => {
+            vec![
+                "the part of the function that could not be read does not change what becomes of the status".to_owned(),
+            ]
+        }
+        (Confidence::Possible, Some(later)) => vec![stays_unseen(later).to_owned()],
+        _ => Vec::new(),
     };
     let path =
         vec![Label { place: context.place(first.span), message: format!("`{}` returns its status here", first.api) }];

@@ -1,10 +1,10 @@
 //! Launches after which nobody asks whether they were accepted.
 
-use crate::parts::places;
+use crate::parts::{places, stays_unseen};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::{Applicability, Confidence, Edit, Fault, Finding, Fix, Label, Severity, Shows, Witness};
 use cudalint_program::Name;
-use cudalint_replay::facts::{FunctionStatus, LaunchStatus};
+use cudalint_replay::facts::{FunctionStatus, LaunchStatus, SeenLater};
 use cudalint_syntax::Span;
 
 /// The rule.
@@ -18,16 +18,23 @@ pub static RULE: Rule = rule!("unchecked-launch", Suspicious, FaultInjection)
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for function in &context.facts.status {
-        let never = |launch: &&LaunchStatus| !launch.checked && !launch.checked_on_some_path;
+        let never = |launch: &&LaunchStatus| !launch.checked && !launch.checked_on_some_path && launch.later.is_none();
+        let later: Vec<_> = function.launches.iter().filter(|l| !l.checked && l.later.is_some()).collect();
         let unchecked: Vec<_> = function.launches.iter().filter(never).filter(|launch| !launch.only_by_sync).collect();
         let by_sync: Vec<_> = function.launches.iter().filter(never).filter(|launch| launch.only_by_sync).collect();
-        let partly: Vec<_> = function.launches.iter().filter(|launch| launch.checked_on_some_path).collect();
+        let partly: Vec<_> = function
+            .launches
+            .iter()
+            .filter(|launch| launch.checked_on_some_path && launch.later != Some(SeenLater::Results))
+            .collect();
         if !unchecked.is_empty() {
             sink.report_some(finding(context, function, &unchecked, Kind::Never));
         } else if !by_sync.is_empty() {
             sink.report_some(finding(context, function, &by_sync, Kind::OnlySync));
         } else if !partly.is_empty() {
             sink.report_some(finding(context, function, &partly, Kind::Partly));
+        } else if !later.is_empty() {
+            sink.report_some(finding(context, function, &later, Kind::Later));
         } else {
             let by_nobody_in_sight: Vec<_> = function.launches.iter().filter(|l| !l.unseen.is_empty()).collect();
             sink.report_some(finding(context, function, &by_nobody_in_sight, Kind::OutOfSight));
@@ -41,6 +48,7 @@ enum Kind {
     OnlySync,
     Partly,
     OutOfSight,
+    Later,
 }
 
 fn finding(
@@ -58,7 +66,7 @@ fn finding(
         format!("{} launches, first of `{}`,", launches.len(), first.kernel)
     };
     let message = match kind {
-        Kind::Never | Kind::OutOfSight => {
+        Kind::Never | Kind::OutOfSight | Kind::Later => {
             format!("{within} does not check {subject} with `cudaGetLastError`").replace(", with", " with")
         }
         Kind::OnlySync => format!("{within} relies on a later synchronizing call alone to report {subject}"),
@@ -67,13 +75,14 @@ fn finding(
     let confidence = match kind {
         // Each function out of sight is an assumption.
         Kind::OutOfSight if first.unseen.len() > 1 => Confidence::Possible,
+        Kind::Later => Confidence::Possible,
         Kind::Partly | Kind::OutOfSight => Confidence::Likely,
         Kind::Never | Kind::OnlySync => Confidence::Definite,
     };
     let claim = Shows::UnreadStatus { fault: Fault::Launch };
     let message = message.trim_end_matches(',').to_owned();
     let mut finding = RULE.finding(confidence, context.place(first.span), claim, message);
-    if kind == Kind::OnlySync {
+    if matches!(kind, Kind::OnlySync | Kind::Later) {
         finding.severity = Severity::Info;
     }
     finding.label = "launched here".to_owned();
@@ -91,6 +100,7 @@ fn finding(
     let assumptions = match kind {
         Kind::Partly => vec!["the path around the check is taken".to_owned()],
         Kind::OutOfSight => vec![unseen_assumption(&first.unseen)],
+        Kind::Later => first.later.map(stays_unseen).map(str::to_owned).into_iter().collect(),
         Kind::Never | Kind::OnlySync => Vec::new(),
     };
     let path = vec![Label {

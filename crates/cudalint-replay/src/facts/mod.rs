@@ -31,7 +31,8 @@ pub use module::Facts;
 pub use owner::Owner;
 pub use python::{CopyProblem, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem, WrongArgument};
 pub use status::{
-    Checker, CheckerDefect, FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved, UnreadLog,
+    Checker, CheckerDefect, FunctionStatus, LaunchStatus, SeenLater, StatusCall, StatusUse, StatusWeight, Unobserved,
+    UnreadLog,
 };
 pub use values::{
     Amount, ArrayShape, Buffer, BufferId, CopyKind, CountShape, Extent3, MemorySpace, Origin, Pointer, PointerArgument,

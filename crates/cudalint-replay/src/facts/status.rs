@@ -25,6 +25,17 @@ pub enum StatusWeight {
     Teardown,
 }
 
+/// What may bring to light later on that something failed whose status nobody looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SeenLater {
+    /// Somebody looks at the last error, on some way that the program may take.
+    LastError,
+    /// The status of another call of the runtime is looked at, which fails for the same reason or by what then is missing.
+    Call,
+    /// The program compares its results with what they should be.
+    Results,
+}
+
 /// One call that returns a status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatusCall {
@@ -40,6 +51,8 @@ pub struct StatusCall {
     pub weight: StatusWeight,
     /// The variable it was stored in, when [`StatusUse::Dropped`] after an assignment.
     pub stored: Option<Name>,
+    /// By what its loss may be seen later.
+    pub later: Option<SeenLater>,
 }
 
 /// What becomes of a launch's own error.
@@ -54,6 +67,8 @@ pub struct LaunchStatus {
     pub checked: bool,
     /// Whether only a later checked synchronizing call sees it.
     pub only_by_sync: bool,
+    /// By what a refused launch may be seen later.
+    pub later: Option<SeenLater>,
     /// Whether such a check follows on some paths, but not on all.
     pub checked_on_some_path: bool,
     /// When [`Self::checked`] only because functions out of sight might check it, though their names do not say so:

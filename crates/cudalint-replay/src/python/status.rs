@@ -130,6 +130,7 @@ impl Reader<'_> {
                     usage,
                     weight: crate::status::weight(known),
                     stored,
+                    later: None,
                 })
             })
             .collect();

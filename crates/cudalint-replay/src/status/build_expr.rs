@@ -2,7 +2,7 @@
 
 use super::build::Builder;
 use super::flow::{Action, CallSite, Callee, Fate, LaunchSite};
-use super::known;
+use super::{known, later};
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{ErrorRole, Returns};
@@ -24,12 +24,16 @@ impl Builder<'_> {
         match &node.kind {
             Expr::Int { .. }
             | Expr::Float { .. }
-            | Expr::Str(_)
             | Expr::Null
             | Expr::This
             | Expr::OnDevice
             | Expr::SizeOfType(_)
             | Expr::SizeOfExpr(_) => {}
+            Expr::Str(text) => {
+                if later::reports_comparison(text) {
+                    self.push(Action::Compares);
+                }
+            }
             Expr::Name { path, .. } => {
                 if let Some(name) = path.last()
                     && !self.flow.mentioned.contains(name)

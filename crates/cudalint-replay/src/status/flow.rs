@@ -110,6 +110,8 @@ pub enum Action {
     Opaque,
     /// A look at the last error that only another configuration has, or that a library takes.
     Hidden,
+    /// Results are compared with what they should be, by the words that are printed then.
+    Compares,
 }
 
 /// What functions are reduced to before anything is drawn from it: segments are actions without a branch between them.
@@ -198,6 +200,8 @@ pub enum Happening {
     Opaque,
     /// See [`Action::Hidden`].
     Hidden,
+    /// See [`Action::Compares`].
+    Compares,
 }
 
 /// The exit's segment.
@@ -230,6 +234,8 @@ pub struct Flow {
     pub opaque: bool,
     /// Whether it has a look at the last error that only another configuration has.
     pub hidden: bool,
+    /// Whether it prints that results are, or are not, what they should be.
+    pub compares: bool,
     /// Whether the function could not be followed to the end.
     pub lost: bool,
 }
@@ -246,10 +252,12 @@ impl Flow {
     /// Keeps of a draft what the join of functions asks for.
     pub fn keep(&mut self, draft: &mut Draft) {
         draft.actions.retain(|(_, action)| {
-            matches!(action, Action::Call(_) | Action::Launch(_) | Action::Opaque | Action::Hidden)
+            let of_variables = matches!(action, Action::Read(_) | Action::Write(_) | Action::Define { .. });
+            !of_variables
         });
         self.mark_dead(draft);
         self.hidden = draft.actions.iter().any(|(_, action)| *action == Action::Hidden);
+        self.compares = draft.actions.iter().any(|(_, action)| *action == Action::Compares);
         self.opaque = draft.actions.iter().any(|(_, action)| *action == Action::Opaque);
         if self.calls.is_empty() && self.launches.is_empty() {
             // Nothing is asked of the way through the function.
@@ -260,6 +268,7 @@ impl Flow {
             Action::Launch(launch) => Some((*segment, Happening::Launch(*launch))),
             Action::Opaque => Some((*segment, Happening::Opaque)),
             Action::Hidden => Some((*segment, Happening::Hidden)),
+            Action::Compares => Some((*segment, Happening::Compares)),
             Action::Read(_) | Action::Write(_) | Action::Define { .. } => None,
         });
         self.segments = draft.segments;

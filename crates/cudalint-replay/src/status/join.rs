@@ -2,11 +2,12 @@
 
 use super::flow::{CallSite, Callee, Fate};
 use super::hidden::HiddenMacros;
-use super::known;
 use super::solve::{
-    self, AGAIN, After, DROPPED_SYNC, Effect, HIDDEN, LAST, LAUNCHES, NEXT, PENDING, SEEN_LAST, SYNC, Solved,
+    self, AGAIN, After, COMPARES, DROPPED_SYNC, Effect, HIDDEN, LAST, LAUNCHES, LOOKS_LATER, NEXT, PENDING, SEEN_LAST,
+    SYNC, Solved,
 };
 use super::survey::{FunctionSurvey, ModuleStatus, Survey};
+use super::{known, later};
 use crate::checkers;
 use crate::facts::StatusUse;
 use cudalint_program::api::effects::ErrorRole;
@@ -19,7 +20,10 @@ use std::rc::Rc;
 const ROUNDS: usize = 6;
 
 /// What callees do for their callers.
-const OF_CALLEES: u16 = LAST | SEEN_LAST | SYNC | DROPPED_SYNC | HIDDEN | AGAIN;
+const OF_CALLEES: u16 = LAST | SEEN_LAST | SYNC | DROPPED_SYNC | HIDDEN | OF_LATER;
+
+/// What may bring an error to light later on, by whichever caller.
+const OF_LATER: u16 = AGAIN | LOOKS_LATER | COMPARES;
 
 /// All functions of a project and what is known of their calls.
 pub(super) struct Join<'a> {
@@ -183,7 +187,8 @@ impl<'a> Join<'a> {
         if let Some(fixed) = self.fixed[index][call] {
             return fixed;
         }
-        let bits = self.targets[index][call].iter().fold(0, |bits, target| bits | self.effects[*target as usize]);
+        let named = self.compares_by_name(index, call);
+        let bits = self.targets[index][call].iter().fold(named, |bits, target| bits | self.effects[*target as usize]);
         // What a callee calls out of sight is not known to look next.
         let next = if bits & SEEN_LAST != 0 { NEXT } else { 0 };
         Effect::Sets { bits: bits & OF_CALLEES | next, ends_next: bits & LAUNCHES != 0 }
@@ -195,10 +200,10 @@ impl<'a> Join<'a> {
         let harmless = match &site.callee {
             Callee::Api(api) => {
                 let looked_at = self.usage(index, call) == StatusUse::Consumed;
-                let again = if looked_at && api.library.is_runtime() { AGAIN } else { 0 };
+                let again = if looked_at && later::returns_earlier(api.library) { AGAIN } else { 0 };
                 return Some(match api.role {
                     ErrorRole::Clears | ErrorRole::Peeks if looked_at => {
-                        Effect::Sets { bits: LAST | SEEN_LAST | NEXT | again, ends_next: true }
+                        Effect::Sets { bits: LAST | SEEN_LAST | NEXT | LOOKS_LATER | again, ends_next: true }
                     }
                     ErrorRole::Clears => Effect::Clears,
                     ErrorRole::Peeks => Effect::None,
@@ -214,7 +219,7 @@ impl<'a> Join<'a> {
             }
             Callee::Opaque => return Some(Effect::Sets { bits: LAST | SYNC, ends_next: false }),
             Callee::Macro(name) if self.is_hidden_macro(self.functions[index].0, name) => {
-                return Some(Effect::Sets { bits: LAST | SYNC | HIDDEN, ends_next: false });
+                return Some(Effect::Sets { bits: LAST | SYNC | HIDDEN | LOOKS_LATER, ends_next: false });
             }
             Callee::Macro(_) => return Some(Effect::None),
             _ if !self.targets[index][call].is_empty() => return None,
@@ -226,8 +231,10 @@ impl<'a> Join<'a> {
             Callee::Lambda(_) => true,
             Callee::Constructor(_) => false,
         };
+        let compares = self.compares_by_name(index, call);
         if harmless || self.is_printed(index, site) {
-            return Some(Effect::None);
+            let nothing = Effect::None;
+            return Some(if compares == 0 { nothing } else { Effect::Sets { bits: compares, ends_next: false } });
         }
         // What is written like a macro and stands right behind a call may look at it.
         let like_macro = matches!(site.callee, Callee::Named { .. }) && known::may_be_checking_macro(&site.name);
@@ -238,8 +245,14 @@ impl<'a> Join<'a> {
         let calls = &self.function(index).flow.calls;
         let looks = known::sounds_like_last_error(&site.name) && !calls.iter().any(given_status);
         let next = if like_macro || known::sounds_like_check(&site.name) { NEXT } else { 0 };
-        let hidden = if looks { HIDDEN } else { 0 };
-        Some(Effect::Sets { bits: LAST | SYNC | next | hidden, ends_next: false })
+        let hidden = if looks { HIDDEN | LOOKS_LATER } else { 0 };
+        Some(Effect::Sets { bits: LAST | SYNC | next | hidden | compares, ends_next: false })
+    }
+
+    /// The bit for a call by whose name results are compared.
+    fn compares_by_name(&self, index: usize, call: usize) -> u16 {
+        let name = &self.function(index).flow.calls[call].name;
+        if later::sounds_like_comparison(name) { COMPARES } else { 0 }
     }
 
     /// Whether the result goes straight into a call that prints: then the function makes text or numbers.
@@ -258,8 +271,9 @@ impl<'a> Join<'a> {
                 let launches = !flow.launches.is_empty()
                     || flow.calls.iter().any(|site| super::build_expr::role_of(site) == Some(ErrorRole::Launches));
                 let unread = flow.lost || flow.opaque;
-                let hidden = if flow.hidden { LAST | SYNC | HIDDEN } else { 0 };
-                (u16::from(launches) * LAUNCHES) | (u16::from(unread) * (LAST | SYNC)) | hidden
+                let hidden = if flow.hidden { LAST | SYNC | HIDDEN | LOOKS_LATER } else { 0 };
+                let compares = u16::from(flow.compares) * COMPARES;
+                (u16::from(launches) * LAUNCHES) | (u16::from(unread) * (LAST | SYNC)) | hidden | compares
             })
             .collect();
         let of = |effect: Effect| match effect {
@@ -381,7 +395,8 @@ impl<'a> Join<'a> {
             .collect();
         let loose = self.loose_calls();
         let leaves_work: Vec<bool> = (0..self.functions.len() as u32).map(|index| self.leaves_work(index)).collect();
-        let mut exits = vec![After::default(); self.functions.len()];
+        let other_calls = self.other_calls();
+        let mut exits = other_calls.clone();
         for _ in 0..ROUNDS {
             let mut next: Vec<Option<After>> = vec![None; self.functions.len()];
             let mut maybe = vec![0; self.functions.len()];
@@ -405,7 +420,7 @@ impl<'a> Join<'a> {
                 for (call, name) in loose {
                     let after = solved.calls.get(*call).copied().unwrap_or_default();
                     for target in self.by_name.get(name).into_iter().flatten() {
-                        maybe[*target as usize] |= in_sight(after).may & (LAST | SYNC);
+                        maybe[*target as usize] |= in_sight(after).may & (LAST | SYNC | OF_LATER);
                     }
                 }
                 for call in followed {
@@ -417,7 +432,11 @@ impl<'a> Join<'a> {
                         let after = if quiet || is_method && elsewhere { in_sight(*after) } else { *after };
                         let slot = &mut next[*target as usize];
                         *slot = Some(match *slot {
-                            Some(other) => After { must: other.must & after.must, may: other.may | after.may },
+                            // Where a caller does not come by anything that shows it, it stays unseen there.
+                            Some(other) => After {
+                                must: other.must & after.must,
+                                may: (other.may | after.may) & !OF_LATER | other.may & after.may & OF_LATER,
+                            },
                             None => after,
                         });
                     }
@@ -426,10 +445,10 @@ impl<'a> Join<'a> {
             // A check by some callers only leaves it open whether the function's own launches are checked.
             let settled = |after: After| {
                 let must = after.must & (LAST | SEEN_LAST | SYNC | AGAIN);
-                After { must, may: must | after.may & (LAST | SYNC) }
+                After { must, may: must | after.may & (LAST | SYNC | OF_LATER) }
             };
             let mut next: Vec<After> =
-                next.into_iter().map(|after| after.map_or_else(After::default, settled)).collect();
+                next.into_iter().zip(&other_calls).map(|(after, open)| after.map_or(*open, settled)).collect();
             for (exit, maybe) in next.iter_mut().zip(maybe) {
                 exit.may |= maybe;
             }
@@ -467,7 +486,7 @@ impl<'a> Join<'a> {
         loose
     }
 
-    fn functions_with_callers(&self) -> FxHashSet<u32> {
+    pub(super) fn functions_with_callers(&self) -> FxHashSet<u32> {
         self.targets.iter().flatten().flatten().copied().collect()
     }
 }

@@ -14,6 +14,7 @@ pub(crate) mod flow;
 mod hidden;
 mod join;
 mod known;
+mod later;
 mod report;
 mod solve;
 mod survey;

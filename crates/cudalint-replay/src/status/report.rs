@@ -2,6 +2,7 @@
 
 use super::flow::{CallSite, Callee, Fate};
 use super::join::Join;
+use super::later;
 use super::solve::{self, AGAIN, After, Effect, HIDDEN, LAST, LAUNCHES, NEXT, SEEN_LAST, SYNC, Solved};
 use crate::facts::{FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved};
 use cudalint_program::api::ApiId;
@@ -108,6 +109,10 @@ impl Join<'_> {
             {
                 status.weight = StatusWeight::Teardown;
             }
+            let after = solved.calls.get(call).copied().unwrap_or_default();
+            let kept = self.is_of_runtime(index, call, &status);
+            let again = kept || matches!(site.callee, Callee::Api(api) if later::returns_earlier(api.library));
+            status.later = later::of_call(after, kept, again);
             calls.push(status);
         }
         let mut launches = Vec::new();
@@ -134,6 +139,7 @@ impl Join<'_> {
                     Vec::new()
                 },
                 only_by_sync: after.must & (LAST | SYNC) == SYNC && after.may & LAST == 0,
+                later: later::of_launch(*after),
                 checked_on_some_path: after.must & LAST == 0 && after.may & SEEN_LAST != 0,
             });
         }
@@ -236,6 +242,7 @@ impl Join<'_> {
                     usage,
                     weight,
                     stored,
+                    later: None,
                 })
             }
             Callee::Named { name, .. } => {
@@ -251,6 +258,7 @@ impl Join<'_> {
                     usage,
                     weight: if quiet { StatusWeight::Teardown } else { StatusWeight::Matters },
                     stored,
+                    later: None,
                 })
             }
             _ => None,

@@ -24,6 +24,10 @@ pub const SEEN_LAST: u16 = 64;
 pub const HIDDEN: u16 = 128;
 /// A call of the runtime is made whose status is looked at: it returns what has stopped the device for good.
 pub const AGAIN: u16 = 256;
+/// The last error is, or may be, looked at by somebody later on, callers included.
+pub const LOOKS_LATER: u16 = 512;
+/// Results are compared with what they should be.
+pub const COMPARES: u16 = 1024;
 
 /// Words of 64 variables by segment that are kept to say which variables are read later.
 const MOST_WORDS: usize = 4 << 20;
@@ -67,7 +71,7 @@ impl Effect {
         match self {
             Self::None => after,
             Self::Sets { bits, ends_next } => set(if ends_next { unset(after, NEXT) } else { after }, bits),
-            Self::Clears => unset(after, LAST | SEEN_LAST | NEXT),
+            Self::Clears => unset(after, LAST | SEEN_LAST | NEXT | LOOKS_LATER),
             Self::DroppedSync => {
                 // Waiting and then looking at the last error is one check: it sees what comes before the wait, too.
                 if after.must & NEXT != 0 { set(after, SYNC) } else { set(unset(after, NEXT), DROPPED_SYNC) }
@@ -92,7 +96,8 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
         Happening::Call(call) => effect(*call),
         Happening::Launch(_) => Effect::Sets { bits: 0, ends_next: true },
         Happening::Opaque => Effect::Sets { bits: LAST | SYNC, ends_next: false },
-        Happening::Hidden => Effect::Sets { bits: LAST | SYNC | HIDDEN, ends_next: false },
+        Happening::Hidden => Effect::Sets { bits: LAST | SYNC | HIDDEN | LOOKS_LATER, ends_next: false },
+        Happening::Compares => Effect::Sets { bits: COMPARES, ends_next: false },
     };
     // By segment, last things first.
     let mut happenings: Vec<(Happening, Effect)> = Vec::with_capacity(flow.calls.len() + flow.launches.len());
@@ -137,7 +142,7 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
             let slot = match happening {
                 Happening::Call(call) => solved.calls.get_mut(*call as usize),
                 Happening::Launch(launch) => solved.launches.get_mut(*launch as usize),
-                Happening::Opaque | Happening::Hidden => None,
+                Happening::Opaque | Happening::Hidden | Happening::Compares => None,
             };
             if let Some(slot) = slot {
                 *slot = state;
@@ -281,7 +286,11 @@ pub fn mark_reads(flow: &mut Flow, draft: &Draft) {
             }
         }
         // `x |= call()` hands the old value on: it is read if the new one is.
-        Action::Define { accumulate: true, .. } | Action::Call(_) | Action::Launch(_) | Action::Hidden => {}
+        Action::Define { accumulate: true, .. }
+        | Action::Call(_)
+        | Action::Launch(_)
+        | Action::Hidden
+        | Action::Compares => {}
         Action::Opaque => live.fill(!0),
     };
     let order = last_first(count, &next);

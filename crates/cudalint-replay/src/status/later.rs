@@ -1,0 +1,138 @@
+//! How a status that nobody looks at may come to light all the same: somebody looks at the last error later on, a later call is looked
+//! at and fails for the same reason, or the program compares its results with others. Whoever runs it then sees that something is wrong.
+
+use super::join::Join;
+use super::solve::{AGAIN, After, COMPARES, LOOKS_LATER};
+use crate::facts::SeenLater;
+use cudalint_program::api::effects::Library;
+use cudalint_program::frameworks::test_at;
+use cudalint_program::ir::{FunctionRole, ModuleId};
+
+/// Whether calls of a library return what has stopped the device before.
+pub(super) fn returns_earlier(library: Library) -> bool {
+    library.is_runtime() || library == Library::Driver
+}
+
+/// By what the loss of a call's status may be seen later. `kept`: whether the runtime keeps it as the last error; `again`: whether later
+/// calls return what has stopped the device.
+pub(super) fn of_call(after: After, kept: bool, again: bool) -> Option<SeenLater> {
+    if kept && after.may & LOOKS_LATER != 0 {
+        Some(SeenLater::LastError)
+    } else if again && after.may & AGAIN != 0 {
+        Some(SeenLater::Call)
+    } else {
+        (after.may & COMPARES != 0).then_some(SeenLater::Results)
+    }
+}
+
+/// By what a refused launch may be seen later. The launch's own error is not returned by other calls.
+pub(super) fn of_launch(after: After) -> Option<SeenLater> {
+    if after.may & LOOKS_LATER != 0 {
+        Some(SeenLater::LastError)
+    } else {
+        (after.may & COMPARES != 0).then_some(SeenLater::Results)
+    }
+}
+
+impl Join<'_> {
+    /// What may come after the functions of an interface, which nobody in sight calls: whatever else whoever calls them may call. Where
+    /// another of them looks at the last error, that may come next.
+    pub(super) fn other_calls(&self) -> Vec<After> {
+        let mut after = vec![After::default(); self.functions.len()];
+        let has_callers = self.functions_with_callers();
+        let is_open = |index: &usize| !has_callers.contains(&(*index as u32)) && self.is_of_interface(*index);
+        let looks = |index: &usize| self.effects[*index] & LOOKS_LATER != 0;
+        let mut looking = (0..self.functions.len()).filter(|index| looks(index) && is_open(index));
+        let (Some(one), other) = (looking.next(), looking.next()) else { return after };
+        for (index, after) in after.iter_mut().enumerate().filter(|(index, _)| is_open(index)) {
+            if index != one || other.is_some() {
+                after.may |= LOOKS_LATER;
+            }
+        }
+        after
+    }
+
+    /// Whether code elsewhere may call a function: it is no program, no test, and no part of a function.
+    fn is_of_interface(&self, index: usize) -> bool {
+        let function = self.function(index);
+        if *function.name == *"main" || function.role == FunctionRole::Lambda {
+            return false;
+        }
+        let id = ModuleId(self.functions[index].0 as u32);
+        let span = self.project.module(id).functions.get(function.id).map(|function| function.span);
+        !span.is_some_and(|span| test_at(self.project.text(id, span)).is_some())
+    }
+}
+
+/// Whether the name of a function says that it compares results with what they should be.
+pub(super) fn sounds_like_comparison(name: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "verif",
+        "validat",
+        "compar",
+        "allclose",
+        "all_close",
+        "issorted",
+        "is_sorted",
+        "correct",
+        "mismatch",
+        "residual",
+    ];
+    const MACROS: [&str; 6] = ["EXPECT_", "ASSERT_", "REQUIRE", "CHECK_NEAR", "CHECK_EQ", "CHECK_CLOSE"];
+    let lower = name.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    // What checks calls, kernels or arguments compares no results.
+    let of_calls = [
+        "err", "cuda", "gpu", "hip", "kernel", "launch", "last", "status", "call", "safe", "arg", "param", "input",
+        "bound", "device", "file", "alloc", "ptr", "null", "version",
+    ];
+    says(&WORDS)
+        || lower.len() > "check".len() && says(&["check"]) && !says(&of_calls) && name != name.to_ascii_uppercase()
+        || MACROS.iter().any(|prefix| name.starts_with(prefix))
+        || says(&["check", "test"]) && says(&["result", "output", "answer", "equal", "solution", "sort"])
+}
+
+/// Whether a text is what a program prints that has compared its results: not a message about a call that failed.
+pub(super) fn reports_comparison(text: &str) -> bool {
+    const PHRASES: [&str; 10] = [
+        "mismatch",
+        "incorrect",
+        "not match",
+        "results match",
+        "result match",
+        "wrong result",
+        " differ",
+        "error at",
+        "not equal",
+        "verif",
+    ];
+    let words = || text.split(|letter: char| !letter.is_ascii_alphabetic());
+    if words().any(|word| ["PASS", "PASSED", "FAIL", "FAILED"].contains(&word)) {
+        return true;
+    }
+    let lower = text.to_ascii_lowercase();
+    PHRASES.iter().any(|phrase| lower.contains(phrase))
+        || ["test passed", "test failed", "tests passed", "validation"].iter().any(|phrase| lower.contains(phrase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_compare() {
+        assert!(sounds_like_comparison("verifyResult"));
+        assert!(sounds_like_comparison("check_results"));
+        assert!(sounds_like_comparison("EXPECT_FLOAT_EQ"));
+        assert!(!sounds_like_comparison("checkCudaErrors"));
+        assert!(!sounds_like_comparison("CHECK"));
+    }
+
+    #[test]
+    fn texts_of_comparisons() {
+        assert!(reports_comparison("Result = PASS\n"));
+        assert!(reports_comparison("Mismatch at %d\n"));
+        assert!(!reports_comparison("cudaMalloc failed: %s\n"));
+        assert!(!reports_comparison("Failed to launch the kernel (error code %s)!\n"));
+    }
+}
