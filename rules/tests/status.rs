@@ -68,7 +68,7 @@ fn callers_look_at_what_a_helper_drops() {
              struct Timer {{ cudaEvent_t a; Timer() {{ cudaEventCreate(&a); }} void start() {{ cudaEventRecord(a); }} }};\n\
              void reserve(void *&p) {{ cudaMalloc(&p, 64); }}\n\
              int first() {{ void *p; Timer t; t.start(); reserve(p); {first} return 0; }}\n\
-             int second() {{ void *p; Timer t; t.start(); reserve(p); {second} return 0; }}\n"
+             int main() {{ void *p; Timer t; t.start(); reserve(p); {second} return 0; }}\n"
         )
     };
     let dropped = |text: &str| {

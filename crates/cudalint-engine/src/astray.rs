@@ -1,12 +1,14 @@
-//! Sources in a folder such as `old` that no compiler takes where they lie: a header that they include stands in another folder, and nothing
-//! in the project builds them or says where it is. (Elsewhere somebody who builds by hand may name the folder of the headers.)
+//! Sources that no compiler takes where they lie. In a folder such as `old`: a header that they include stands in another folder, and
+//! nothing in the project builds them or says where it is. (Elsewhere somebody who builds by hand may name the folder of the headers.)
+//! Anywhere: they include another source, or a file by a way out of their folder, and the project has no file of that name.
 
+use crate::exports::common;
 use crate::others::{Other, Others};
 use crate::paths::without_dots;
 use crate::roles::Role;
 use crate::unlisted::{COMPILED, kept_folder};
 use cudalint_program::Project;
-use cudalint_program::ir::ModuleId;
+use cudalint_program::ir::{Include, ModuleId};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 
@@ -39,4 +41,45 @@ pub(crate) fn astray(project: &Project, id: ModuleId, reals: &FxHashMap<&str, &P
         })?;
     let name = path.rsplit('/').next().unwrap_or(path);
     Some(format!("a compiler that takes `{name}` finds `{lost}`, which is not in its folder"))
+}
+
+/// A part that a source includes and the project does not have: another source, or a file by a way out of the source's folder and into
+/// another one of the project. Headers by their bare names may be those of a library. `reals`: where files lie, by their paths.
+pub(crate) fn without_part(
+    project: &Project,
+    id: ModuleId,
+    others: &Others<'_>,
+    reals: &FxHashMap<&str, &Path>,
+) -> Option<String> {
+    // What tools make while a project is built.
+    const MADE: [&str; 5] = ["moc_", "ui_", "qrc_", "gen", "_generated"];
+    let path = &**project.path(id);
+    let module = project.module(id);
+    let texts = others.texts()?;
+    let is_part = !project.includes().includers(id.index() as u32).is_empty();
+    if is_part || module.inside.is_some() || !COMPILED.iter().any(|ending| path.ends_with(ending)) {
+        return None;
+    }
+    let file_name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+    let is_known = |name: &str| {
+        project.modules().any(|other| file_name(project.path(other)) == name)
+            || others.lists(name)
+            || texts.iter().any(|text| text.role == Role::Build && text.text.contains(name))
+    };
+    // What stands around the project is not known.
+    let folder = reals.get(path)?.parent()?;
+    let root = reals.values().filter_map(|real| real.parent()).reduce(common)?;
+    let is_inside = |target: &str| without_dots(&folder.join(target)).starts_with(root);
+    let decided = |include: &&Include| !module.passed_over.iter().any(|branch| branch.contains(include.span));
+    let lost = module.includes.iter().filter(|include| !include.system).filter(decided).find(|include| {
+        let (target, name) = (&*include.target, file_name(&include.target));
+        let is_own =
+            COMPILED.iter().any(|ending| target.ends_with(ending)) || target.contains("../") && is_inside(target);
+        is_own && !MADE.iter().any(|mark| name.contains(mark)) && !is_known(&name)
+    })?;
+    Some(format!(
+        "a compiler that takes `{}` finds `{}`, which this project does not have",
+        file_name(path),
+        lost.target
+    ))
 }

@@ -53,7 +53,9 @@ mod testing;
 mod threads;
 mod trials;
 mod uncalled;
+mod unlinked;
 mod unlisted;
+mod unread_symbols;
 mod walk;
 
 pub use baseline::{Baseline, BaselineChoice};

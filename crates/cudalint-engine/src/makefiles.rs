@@ -107,7 +107,21 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
             }
         }
     }
+    of_scripts(others, &mut builds);
     builds
+}
+
+/// Scripts that compile by hand for old devices, where no build file beside them names any.
+fn of_scripts(others: &[PathBuf], builds: &mut Builds) {
+    const MOST: usize = 200;
+    for path in others.iter().filter(|path| path.extension().is_some_and(|ending| ending == "sh")).take(MOST) {
+        let (Some(folder), Ok(text)) = (path.parent(), read_text(path)) else { continue };
+        let named = builds.naming.get(folder).is_some_and(|named| named.architecture.is_some());
+        let known = builds.in_step.iter().any(|known| known == folder);
+        if !named && !known && text.contains("nvcc") && is_for_old_devices(&without_comments(&text)) == Some(true) {
+            builds.in_step.push(folder.to_owned());
+        }
+    }
 }
 
 /// Visual Studio's projects: each is one program, or one library.

@@ -115,6 +115,11 @@ impl<'p> Others<'p> {
         }
     }
 
+    /// Whether one of them, or of the files that are not read, has a name.
+    pub fn lists(&self, name: &str) -> bool {
+        self.listed.iter().any(|(path, _)| path.file_name().is_some_and(|own| own == name))
+    }
+
     /// Them; nothing where they are too many.
     pub fn texts(&self) -> Option<&[Other]> {
         self.texts.get_or_init(|| self.read()).as_deref()

@@ -1,7 +1,7 @@
 //! Whether what stands at a place is in somebody's program: a mistake in a file that no build lists, in a function that nobody calls, or
 //! behind a condition that never holds does no harm.
 
-use crate::astray::{astray, is_told};
+use crate::astray::{astray, is_told, without_part};
 use crate::callers::Calls;
 use crate::dead::Dead;
 use crate::expected::holds_anyway;
@@ -14,7 +14,9 @@ use crate::roles::Role;
 use crate::rule::default_severity;
 use crate::trials::Trials;
 use crate::uncalled::{Users, Uses};
+use crate::unlinked::unlinked;
 use crate::unlisted::{COMPILED, archive, is_taken_for_plain, unlisted};
+use crate::unread_symbols::lands_unread;
 
 use cudalint_findings::{Confidence, Fault, Finding, Shows, Witness};
 use cudalint_program::Project;
@@ -44,6 +46,7 @@ pub(crate) struct Relevance<'p> {
     unlisted: OnceLock<FxHashSet<ModuleId>>,
     /// By module, what keeps compilers from taking its text.
     flaws: Vec<OnceLock<Option<String>>>,
+    in_no_program: Vec<OnceLock<Option<String>>>,
     lone: OnceLock<Lone<'p>>,
     noticed: Noticed<'p>,
     trials: OnceLock<Trials>,
@@ -70,6 +73,7 @@ impl<'p> Relevance<'p> {
         let library = !builds[1].is_empty();
         let uses = Uses::new(project, calls, builds);
         let flaws = project.modules().map(|_| OnceLock::new()).collect();
+        let in_no_program = project.modules().map(|_| OnceLock::new()).collect();
         let noticed = Noticed::new(project, facts, input);
         let (unlisted, lone, for_device) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (includes, told, trials) = (&*input.reading.includes, OnceLock::new(), OnceLock::new());
@@ -84,6 +88,7 @@ impl<'p> Relevance<'p> {
             library,
             unlisted,
             flaws,
+            in_no_program,
             lone,
             noticed,
             trials,
@@ -108,10 +113,12 @@ impl<'p> Relevance<'p> {
                     flaw.or_else(|| self.never_runs(id, at))
                         .or_else(|| self.is_unlisted(id))
                         .or_else(|| self.is_astray(id))
+                        .or_else(|| self.is_in_no_program(id))
                 })
                 .flatten()
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
                 .or_else(|| self.has_unlisted_launch(finding))
+                .or_else(|| lands_unread(self.project, finding))
                 .or_else(|| self.crosses_by_default(crossings, finding))
                 .or_else(|| own.then(|| holds_anyway(self.project, id, finding)).flatten())
                 .or_else(|| own.then(|| self.trials().holds(id, finding)).flatten())
@@ -221,8 +228,15 @@ impl<'p> Relevance<'p> {
         others.into_iter().find_map(|label| {
             let is_it = |id: &ModuleId| **self.project.path(*id) == *label.place.path;
             let id = self.project.modules().find(is_it)?;
-            self.is_unlisted(id).or_else(|| self.is_astray(id))
+            self.is_unlisted(id).or_else(|| self.is_astray(id)).or_else(|| self.is_in_no_program(id))
         })
+    }
+
+    /// Whether no program can have a file as a part: something that it includes or launches is nowhere.
+    fn is_in_no_program(&self, id: ModuleId) -> Option<String> {
+        let others = self.others.as_ref()?;
+        let found = || without_part(self.project, id, others, &self.reals).or_else(|| unlinked(self.project, id));
+        self.in_no_program.get(id.index())?.get_or_init(found).clone()
     }
 
     /// Whether a source cannot be compiled where it lies.

@@ -138,7 +138,7 @@ pub(crate) fn unlisted(
         let file = &files[*at];
         let by_kind = if file.is_compiled() && file.starts() {
             // Where the build makes the other programs of a folder one by one, it is made by hand, if at all.
-            !is_covered[*at] && programs_made(file) >= LEAST_PROGRAMS
+            !is_covered[*at] && (programs_made(file) >= LEAST_PROGRAMS || is_kept_copy(file, &files))
         } else if file.is_compiled() {
             tells && has_build(file) && !is_covered[*at] && !by_hand.contains(file.folder())
         } else {
@@ -169,6 +169,18 @@ pub(crate) fn unlisted(
         idle.retain(|at| !used.contains(at));
     }
     idle.into_iter().filter_map(|at| ids.get(at).copied()).collect()
+}
+
+/// Whether a file is kept beside the one that it is a copy of: `solver_old.cu` beside `solver.cu`.
+fn is_kept_copy(file: &File<'_>, files: &[File<'_>]) -> bool {
+    const KEPT: [&str; 8] = ["backup", "bak", "bkp", "commented", "copy", "old", "orig", "original"];
+    let is_word = |word: &str| KEPT.contains(&&*word.to_ascii_lowercase());
+    let mut stem = file.stem();
+    while let Some((before, _)) = stem.rsplit_once(['_', '-', ' ']).filter(|(_, word)| is_word(word)) {
+        stem = before;
+    }
+    stem != file.stem()
+        && files.iter().any(|other| other.is_compiled() && other.folder() == file.folder() && other.stem() == stem)
 }
 
 /// The words of some texts.

@@ -337,6 +337,13 @@ void run(int *to) { sum<<<1, 64>>>(to); }
         let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "a.cu"]);
         assert_eq!(ran.stdout.contains("in step"), found, "{flags}: {ran:?}");
     }
+    // A script that compiles by hand, where no build file names a device.
+    for (makefile, found) in [("a: a.cu\n\tnvcc a.cu\n", false), ("a: a.cu\n\tnvcc -arch=sm_80 a.cu\n", true)] {
+        let sandbox =
+            Sandbox::new(&[("a.cu", text), ("Makefile", makefile), ("run.sh", "nvcc -arch=sm_30 a.cu\n./a.out\n")]);
+        let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
+        assert_eq!(ran.stdout.contains("in step"), found, "{makefile}: {ran:?}");
+    }
     // A header that the last SDK had which knew only such devices.
     for (header, found) in [("cutil_inline.h", false), ("cuda_runtime.h", true)] {
         let text = format!("#include <{header}>\n{text}");

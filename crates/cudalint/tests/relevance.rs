@@ -374,3 +374,60 @@ fn sources_apart_from_their_headers() {
         assert_eq!(told(path, code, beside), ["main"], "{path} {beside:?}");
     }
 }
+
+/// What a program would need is nowhere: a source that a file includes, a header out of its folder, a kernel that it launches.
+#[test]
+fn programs_without_a_part() {
+    let main = "int main() { void *p; was(&p); return 0; }\n";
+    let told = |path: &str, head: &str, tail: &str, more: &[(&str, &str)]| {
+        let was = format!("{head}#include <cuda_runtime.h>\n{}{tail}{main}", dropping("was"));
+        let files = project(("Makefile", "app: main.cu a.cu\n\tnvcc $^ -o $@\n"), &[more, &[(path, &*was)]].concat());
+        let all = told(&files);
+        all.into_iter().filter(|name| name.starts_with("was")).collect::<Vec<_>>()
+    };
+    assert_eq!(told("was.cu", "", "", &[]), ["was"]);
+    assert_eq!(told("was.cu", "#include \"part.cu\"\n", "", &[]), ["was?"]);
+    assert_eq!(told("was.cu", "#include \"part.cu\"\n", "", &[("more/part.cu", "")]), ["was"]);
+    assert_eq!(told("was.cu", "#ifdef WITH\n#include \"part.cu\"\n#endif\n", "", &[]), ["was"]);
+    assert_eq!(told("was.cu", "#include \"part.cuh\"\n", "", &[]), ["was"]);
+    assert_eq!(told("x/was.cu", "#include \"../part.cuh\"\n", "", &[]), ["was?"]);
+    assert_eq!(told("x/was.cu", "#include \"../part.cuh\"\n", "", &[("part.cuh", "")]), ["was"]);
+    let launch = "__global__ void k(int *v);\nvoid run(int *v) { k<<<1, 1>>>(v); }\n";
+    assert_eq!(told("was.cu", "", launch, &[]), ["was?"]);
+    assert_eq!(told("was.cu", "", launch, &[("k.cu", "__global__ void k(int *v) { *v = 1; }\n")]), ["was"]);
+    let made = "#define KERNEL(name) __global__ void name(int *v) { *v = 1; }\nKERNEL(k)\n";
+    assert_eq!(told("was.cu", "", launch, &[("k.cu", made)]), ["was"]);
+}
+
+#[test]
+fn copies_that_are_kept_beside_their_original() {
+    let was = format!("#include <cuda_runtime.h>\n{}int main() {{ void *p; was(&p); return 0; }}\n", dropping("was"));
+    let plain = was.replace("was(", "now(");
+    let told = |path: &str, more: &[(&str, &str)]| {
+        let files = project(("Makefile", "app: main.cu a.cu\n\tnvcc $^ -o $@\n"), &[more, &[(path, &was)]].concat());
+        let mut all = told(&files);
+        all.retain(|name| name.starts_with("was"));
+        all
+    };
+    assert_eq!(told("solver_old.cu", &[("solver.cu", &*plain)]), ["was?"]);
+    assert_eq!(told("solver_COPY_BACKUP.cu", &[("solver.cu", &*plain)]), ["was?"]);
+    assert_eq!(told("solver_old.cu", &[]), ["was"]);
+    assert_eq!(told("solver_new.cu", &[("solver.cu", &*plain)]), ["was"]);
+    assert_eq!(told("solver_old.cu", &[("solver.cu", &*plain), ("run.sh", "nvcc solver_old.cu\n")]), ["was"]);
+}
+
+/// What the host copies to a variable that no code for the device names is of no use anyhow.
+#[test]
+fn variables_of_the_device_that_nothing_reads() {
+    let told = |kernel: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n__constant__ unsigned long long count;\n\
+             __global__ void k(unsigned long long *v) {{ {kernel} }}\n\
+             int main(int argc, char **argv) {{\n    unsigned long long n = argc, *v;\n    cudaMalloc(&v, 8);\n    \
+             cudaMemcpyToSymbol(count, &n, sizeof(int));\n    k<<<1, 1>>>(v);\n    return 0;\n}}\n"
+        );
+        at_lines(&text, "element-count-as-bytes", "a.cu")
+    };
+    assert_eq!(told("*v = count;"), ["7 definite"]);
+    assert_eq!(told("*v = 1; /* count */"), ["7 possible"]);
+}

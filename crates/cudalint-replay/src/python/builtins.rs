@@ -312,7 +312,13 @@ impl Walker<'_> {
                 },
                 _ => return None,
             },
-            "hasattr" => Val::from(Kind::Bool(Quantity::Unknown)),
+            "hasattr" => match args.positional.as_slice() {
+                [value, name] => match name.str().and_then(|name| has_attribute(value, name)) {
+                    Some(truth) => Val::boolean(truth).because(&value.why),
+                    None => Val::from(Kind::Bool(Quantity::Unknown)),
+                },
+                _ => return None,
+            },
             "getattr" => {
                 let name = args.positional.get(1)?.str()?.to_owned();
                 self.attribute(first?, &Name::from(name.as_str()), id)
@@ -442,6 +448,24 @@ fn package_dtype(path: &str, name: &str) -> Option<Dtype> {
 }
 
 /// Whether a value is of a class of arrays, or of one of several; `None` where that is not known.
+/// Whether an array has an attribute by which programs tell where arrays live.
+fn has_attribute(value: &Val, name: &str) -> Option<bool> {
+    let Kind::Array(array) = &value.kind else { return None };
+    match name {
+        "get" => match array.lib {
+            Lib::Cupy | Lib::PyCuda => Some(true),
+            Lib::Numpy => Some(false),
+            Lib::Numba => None,
+        },
+        "copy_to_host" => match array.lib {
+            Lib::Cupy | Lib::Numpy => Some(false),
+            Lib::Numba | Lib::PyCuda => None,
+        },
+        "shape" | "dtype" => Some(true),
+        _ => None,
+    }
+}
+
 fn instance_of(value: &Val, class: &Val) -> Option<bool> {
     match &class.kind {
         Kind::Tuple(classes) => {

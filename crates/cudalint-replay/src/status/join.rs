@@ -3,8 +3,8 @@
 use super::flow::{CallSite, Callee, Fate};
 use super::hidden::HiddenMacros;
 use super::solve::{
-    self, AGAIN, After, COMPARES, DROPPED_SYNC, Effect, HIDDEN, LAST, LAUNCHES, LOOKS_LATER, NEXT, PENDING, SEEN_LAST,
-    SYNC, Solved,
+    self, AGAIN, After, COMPARES, DROPPED_SYNC, DROPS, Effect, HIDDEN, LAST, LAUNCHES, LOOKS_LATER, MAY_LOOK, NEXT,
+    PENDING, SEEN_LAST, SYNC, Solved,
 };
 use super::survey::{FunctionSurvey, ModuleStatus, Survey};
 use super::{known, later};
@@ -23,7 +23,7 @@ const ROUNDS: usize = 6;
 const OF_CALLEES: u16 = LAST | SEEN_LAST | SYNC | DROPPED_SYNC | HIDDEN | OF_LATER;
 
 /// What may bring an error to light later on, by whichever caller.
-const OF_LATER: u16 = AGAIN | LOOKS_LATER | COMPARES;
+const OF_LATER: u16 = AGAIN | LOOKS_LATER | COMPARES | MAY_LOOK;
 
 /// All functions of a project and what is known of their calls.
 pub(super) struct Join<'a> {
@@ -273,7 +273,8 @@ impl<'a> Join<'a> {
                 let unread = flow.lost || flow.opaque;
                 let hidden = if flow.hidden { LAST | SYNC | HIDDEN | LOOKS_LATER } else { 0 };
                 let compares = u16::from(flow.compares) * COMPARES;
-                (u16::from(launches) * LAUNCHES) | (u16::from(unread) * (LAST | SYNC)) | hidden | compares
+                let drops = u16::from(flow.calls.iter().any(may_drop)) * DROPS;
+                (u16::from(launches) * LAUNCHES) | (u16::from(unread) * (LAST | SYNC)) | hidden | compares | drops
             })
             .collect();
         let of = |effect: Effect| match effect {
@@ -291,7 +292,7 @@ impl<'a> Join<'a> {
                     let call = *call as usize;
                     bits |= of(self.effect(index, call));
                     for target in &self.targets[index][call] {
-                        bits |= self.effects[*target as usize] & LAUNCHES;
+                        bits |= self.effects[*target as usize] & (LAUNCHES | DROPS);
                     }
                 }
                 // A dropped wait beside a look at the last error is as good as looked at.
@@ -380,8 +381,7 @@ impl<'a> Join<'a> {
 
     /// Whether a function leaves something for its callers to look at: launches, or statuses that it drops.
     fn leaves_work(&self, index: u32) -> bool {
-        let drops = |site: &CallSite| site.is_needed_call() && matches!(site.fate, Fate::Dropped | Fate::Stored(_));
-        self.effects[index as usize] & LAUNCHES != 0 || self.function(index as usize).flow.calls.iter().any(drops)
+        self.effects[index as usize] & (LAUNCHES | DROPS) != 0
     }
 
     /// What callers do after each function that launches or drops a status, and each lambda, returns: on every one of its call sites.
@@ -396,6 +396,7 @@ impl<'a> Join<'a> {
         let loose = self.loose_calls();
         let leaves_work: Vec<bool> = (0..self.functions.len() as u32).map(|index| self.leaves_work(index)).collect();
         let other_calls = self.other_calls();
+        let looks = if self.effects.iter().any(|bits| bits & LOOKS_LATER != 0) { MAY_LOOK } else { 0 };
         let mut exits = other_calls.clone();
         for _ in 0..ROUNDS {
             let mut next: Vec<Option<After>> = vec![None; self.functions.len()];
@@ -455,7 +456,7 @@ impl<'a> Join<'a> {
             // Whoever gets the function as a value may check.
             for (index, exit) in next.iter_mut().enumerate() {
                 if handed_out.contains(self.function(index).name.as_str()) {
-                    *exit = After { must: LAST | SYNC, may: LAST | SYNC };
+                    *exit = After { must: LAST | SYNC, may: LAST | SYNC | looks };
                 }
             }
             if next == exits {
@@ -489,6 +490,11 @@ impl<'a> Join<'a> {
     pub(super) fn functions_with_callers(&self) -> FxHashSet<u32> {
         self.targets.iter().flatten().flatten().copied().collect()
     }
+}
+
+/// Whether the status of a call that a program needs may be dropped.
+fn may_drop(site: &CallSite) -> bool {
+    site.is_needed_call() && matches!(site.fate, Fate::Dropped | Fate::Stored(_))
 }
 
 /// What is checked after a call without what only code out of sight might do.

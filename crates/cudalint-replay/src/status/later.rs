@@ -2,7 +2,7 @@
 //! at and fails for the same reason, or the program compares its results with others. Whoever runs it then sees that something is wrong.
 
 use super::join::Join;
-use super::solve::{AGAIN, After, COMPARES, LOOKS_LATER};
+use super::solve::{AGAIN, After, COMPARES, LOOKS_LATER, MAY_LOOK};
 use crate::facts::SeenLater;
 use cudalint_program::api::effects::Library;
 use cudalint_program::frameworks::test_at;
@@ -16,7 +16,7 @@ pub(super) fn returns_earlier(library: Library) -> bool {
 /// By what the loss of a call's status may be seen later. `kept`: whether the runtime keeps it as the last error; `again`: whether later
 /// calls return what has stopped the device.
 pub(super) fn of_call(after: After, kept: bool, again: bool) -> Option<SeenLater> {
-    if kept && after.may & LOOKS_LATER != 0 {
+    if kept && after.may & (LOOKS_LATER | MAY_LOOK) != 0 {
         Some(SeenLater::LastError)
     } else if again && after.may & AGAIN != 0 {
         Some(SeenLater::Call)
@@ -25,7 +25,8 @@ pub(super) fn of_call(after: After, kept: bool, again: bool) -> Option<SeenLater
     }
 }
 
-/// By what a refused launch may be seen later. The launch's own error is not returned by other calls.
+/// By what a refused launch may be seen later. Its error is not returned by other calls, and who may call what else is not asked: a
+/// function that launches has its own launches to look after.
 pub(super) fn of_launch(after: After) -> Option<SeenLater> {
     if after.may & LOOKS_LATER != 0 {
         Some(SeenLater::LastError)
@@ -46,7 +47,7 @@ impl Join<'_> {
         let (Some(one), other) = (looking.next(), looking.next()) else { return after };
         for (index, after) in after.iter_mut().enumerate().filter(|(index, _)| is_open(index)) {
             if index != one || other.is_some() {
-                after.may |= LOOKS_LATER;
+                after.may |= MAY_LOOK;
             }
         }
         after
@@ -64,37 +65,27 @@ impl Join<'_> {
     }
 }
 
-/// Whether the name of a function says that it compares results with what they should be.
+/// Whether the name of a function says that it compares results with what they should be, and not that it looks at a call or at what
+/// somebody gave it.
 pub(super) fn sounds_like_comparison(name: &str) -> bool {
-    const WORDS: [&str; 10] = [
-        "verif",
-        "validat",
-        "compar",
-        "allclose",
-        "all_close",
-        "issorted",
-        "is_sorted",
-        "correct",
-        "mismatch",
-        "residual",
-    ];
+    const WORDS: [&str; 9] =
+        ["verif", "validat", "compare", "allclose", "all_close", "issorted", "is_sorted", "iscorrect", "correctness"];
+    const OF_RESULTS: [&str; 9] =
+        ["result", "output", "answer", "equal", "solution", "sort", "residual", "accuracy", "match"];
     const MACROS: [&str; 6] = ["EXPECT_", "ASSERT_", "REQUIRE", "CHECK_NEAR", "CHECK_EQ", "CHECK_CLOSE"];
+    const OTHERS: [&str; 15] = [
+        "err", "cuda", "kernel", "launch", "status", "call", "arg", "param", "input", "bound", "device", "file",
+        "alloc", "config", "version",
+    ];
     let lower = name.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    // What checks calls, kernels or arguments compares no results.
-    let of_calls = [
-        "err", "cuda", "gpu", "hip", "kernel", "launch", "last", "status", "call", "safe", "arg", "param", "input",
-        "bound", "device", "file", "alloc", "ptr", "null", "version",
-    ];
-    says(&WORDS)
-        || lower.len() > "check".len() && says(&["check"]) && !says(&of_calls) && name != name.to_ascii_uppercase()
-        || MACROS.iter().any(|prefix| name.starts_with(prefix))
-        || says(&["check", "test"]) && says(&["result", "output", "answer", "equal", "solution", "sort"])
+    MACROS.iter().any(|prefix| name.starts_with(prefix))
+        || !says(&OTHERS) && (says(&WORDS) || says(&["check"]) && says(&OF_RESULTS))
 }
 
-/// Whether a text is what a program prints that has compared its results: not a message about a call that failed.
+/// Whether a text is what a program prints that has compared its results: not a message about a call that failed or a wrong input.
 pub(super) fn reports_comparison(text: &str) -> bool {
-    const PHRASES: [&str; 10] = [
+    const PHRASES: [&str; 12] = [
         "mismatch",
         "incorrect",
         "not match",
@@ -102,17 +93,35 @@ pub(super) fn reports_comparison(text: &str) -> bool {
         "result match",
         "wrong result",
         " differ",
-        "error at",
-        "not equal",
-        "verif",
+        "test passed",
+        "test failed",
+        "tests passed",
+        "verification",
+        "validation",
     ];
-    let words = || text.split(|letter: char| !letter.is_ascii_alphabetic());
-    if words().any(|word| ["PASS", "PASSED", "FAIL", "FAILED"].contains(&word)) {
-        return true;
-    }
+    const OTHERS: [&str; 17] = [
+        "cuda",
+        "cublas",
+        "cufft",
+        "arch",
+        "alloc",
+        "memory",
+        "device",
+        "kernel",
+        "launch",
+        "file",
+        "open",
+        "argument",
+        "size",
+        "dimension",
+        "type",
+        "status",
+        "line",
+    ];
     let lower = text.to_ascii_lowercase();
-    PHRASES.iter().any(|phrase| lower.contains(phrase))
-        || ["test passed", "test failed", "tests passed", "validation"].iter().any(|phrase| lower.contains(phrase))
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let mut words = text.split(|letter: char| !letter.is_ascii_alphabetic());
+    !says(&OTHERS) && (says(&PHRASES) || words.any(|word| ["PASS", "PASSED", "FAIL", "FAILED"].contains(&word)))
 }
 
 #[cfg(test)]
@@ -126,6 +135,8 @@ mod tests {
         assert!(sounds_like_comparison("EXPECT_FLOAT_EQ"));
         assert!(!sounds_like_comparison("checkCudaErrors"));
         assert!(!sounds_like_comparison("CHECK"));
+        assert!(!sounds_like_comparison("correct_field"));
+        assert!(!sounds_like_comparison("validate_input"));
     }
 
     #[test]
@@ -133,6 +144,8 @@ mod tests {
         assert!(reports_comparison("Result = PASS\n"));
         assert!(reports_comparison("Mismatch at %d\n"));
         assert!(!reports_comparison("cudaMalloc failed: %s\n"));
+        assert!(!reports_comparison("architecture mismatch"));
+        assert!(!reports_comparison("Error at %s:%d\n"));
         assert!(!reports_comparison("Failed to launch the kernel (error code %s)!\n"));
     }
 }

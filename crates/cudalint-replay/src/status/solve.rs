@@ -18,6 +18,9 @@ pub const LAUNCHES: u16 = 16;
 /// Kernels are launched that nothing in the function waits for (an effect of functions only).
 pub const PENDING: u16 = 32;
 
+/// Statuses are dropped, here or in what is called (an effect of functions only).
+pub const DROPS: u16 = 4096;
+
 /// The last error is read and looked at by code in sight.
 pub const SEEN_LAST: u16 = 64;
 /// The last error may be looked at: in another configuration, by a library, or by code out of sight whose name says so.
@@ -28,6 +31,8 @@ pub const AGAIN: u16 = 256;
 pub const LOOKS_LATER: u16 = 512;
 /// Results are compared with what they should be.
 pub const COMPARES: u16 = 1024;
+/// Whoever calls an interface may call something of it next that looks at the last error.
+pub const MAY_LOOK: u16 = 2048;
 
 /// Words of 64 variables by segment that are kept to say which variables are read later.
 const MOST_WORDS: usize = 4 << 20;
