@@ -69,13 +69,17 @@ pub(crate) fn without_part(
     // What stands around the project is not known.
     let folder = reals.get(path)?.parent()?;
     let root = reals.values().filter_map(|real| real.parent()).reduce(common)?;
-    let is_inside = |target: &str| without_dots(&folder.join(target)).starts_with(root);
+    // A folder of which nothing is here may be another repository.
+    let is_inside = |target: &str| {
+        let whole = without_dots(&folder.join(target));
+        let Some(around) = whole.parent().filter(|around| around.starts_with(root)) else { return false };
+        reals.values().any(|real| real.starts_with(around)) || others.has_folder(around)
+    };
     let decided = |include: &&Include| !module.passed_over.iter().any(|branch| branch.contains(include.span));
     let lost = module.includes.iter().filter(|include| !include.system).filter(decided).find(|include| {
         let (target, name) = (&*include.target, file_name(&include.target));
-        let is_own =
-            COMPILED.iter().any(|ending| target.ends_with(ending)) || target.contains("../") && is_inside(target);
-        is_own && !MADE.iter().any(|mark| name.contains(mark)) && !is_known(&name)
+        let is_own = COMPILED.iter().any(|ending| target.ends_with(ending)) || target.contains("../");
+        is_own && is_inside(target) && !MADE.iter().any(|mark| name.contains(mark)) && !is_known(&name)
     })?;
     Some(format!(
         "a compiler that takes `{}` finds `{}`, which this project does not have",

@@ -120,6 +120,11 @@ impl<'p> Others<'p> {
         self.listed.iter().any(|(path, _)| path.file_name().is_some_and(|own| own == name))
     }
 
+    /// Whether one of them, or of the files that are not read, lies in or below a folder.
+    pub fn has_folder(&self, folder: &Path) -> bool {
+        self.listed.iter().any(|(path, _)| path.starts_with(folder))
+    }
+
     /// Them; nothing where they are too many.
     pub fn texts(&self) -> Option<&[Other]> {
         self.texts.get_or_init(|| self.read()).as_deref()

@@ -392,6 +392,9 @@ fn programs_without_a_part() {
     assert_eq!(told("was.cu", "#include \"part.cuh\"\n", "", &[]), ["was"]);
     assert_eq!(told("x/was.cu", "#include \"../part.cuh\"\n", "", &[]), ["was?"]);
     assert_eq!(told("x/was.cu", "#include \"../part.cuh\"\n", "", &[("part.cuh", "")]), ["was"]);
+    // A folder that is not here at all may be another repository.
+    assert_eq!(told("x/was.cu", "#include \"../lib/part.cuh\"\n", "", &[]), ["was"]);
+    assert_eq!(told("x/was.cu", "#include \"../lib/part.cuh\"\n", "", &[("lib/other.cuh", "")]), ["was?"]);
     let launch = "__global__ void k(int *v);\nvoid run(int *v) { k<<<1, 1>>>(v); }\n";
     assert_eq!(told("was.cu", "", launch, &[]), ["was?"]);
     assert_eq!(told("was.cu", "", launch, &[("k.cu", "__global__ void k(int *v) { *v = 1; }\n")]), ["was"]);

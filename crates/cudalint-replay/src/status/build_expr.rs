@@ -215,6 +215,10 @@ impl Builder<'_> {
                         let whole: Vec<&str> = path.segments.iter().map(Name::as_str).collect();
                         if known::throws_errors(&whole.join("::")) {
                             self.push(Action::Hidden);
+                            // On a stream of its own it waits for that alone, if at all.
+                            if !self.project.text(self.id, node.span).contains("::par") {
+                                self.push(Action::Waits);
+                            }
                         }
                         (Callee::Named { name: name.clone(), scope: Some(Name::from(known::STANDARD)) }, name)
                     }

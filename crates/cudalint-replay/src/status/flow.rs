@@ -112,6 +112,8 @@ pub enum Action {
     Hidden,
     /// Results are compared with what they should be, by the words that are printed then.
     Compares,
+    /// A library waits for the device and throws what that reports.
+    Waits,
 }
 
 /// What functions are reduced to before anything is drawn from it: segments are actions without a branch between them.
@@ -202,6 +204,8 @@ pub enum Happening {
     Hidden,
     /// See [`Action::Compares`].
     Compares,
+    /// See [`Action::Waits`].
+    Waits,
 }
 
 /// The exit's segment.
@@ -269,6 +273,7 @@ impl Flow {
             Action::Opaque => Some((*segment, Happening::Opaque)),
             Action::Hidden => Some((*segment, Happening::Hidden)),
             Action::Compares => Some((*segment, Happening::Compares)),
+            Action::Waits => Some((*segment, Happening::Waits)),
             Action::Read(_) | Action::Write(_) | Action::Define { .. } => None,
         });
         self.segments = draft.segments;

@@ -103,6 +103,7 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
         Happening::Opaque => Effect::Sets { bits: LAST | SYNC, ends_next: false },
         Happening::Hidden => Effect::Sets { bits: LAST | SYNC | HIDDEN | LOOKS_LATER, ends_next: false },
         Happening::Compares => Effect::Sets { bits: COMPARES, ends_next: false },
+        Happening::Waits => Effect::None,
     };
     // By segment, last things first.
     let mut happenings: Vec<(Happening, Effect)> = Vec::with_capacity(flow.calls.len() + flow.launches.len());
@@ -147,7 +148,7 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
             let slot = match happening {
                 Happening::Call(call) => solved.calls.get_mut(*call as usize),
                 Happening::Launch(launch) => solved.launches.get_mut(*launch as usize),
-                Happening::Opaque | Happening::Hidden | Happening::Compares => None,
+                Happening::Opaque | Happening::Hidden | Happening::Compares | Happening::Waits => None,
             };
             if let Some(slot) = slot {
                 *slot = state;
@@ -164,6 +165,8 @@ pub fn idle_before(flow: &Flow, waits: &dyn Fn(u32) -> bool, keeps: &dyn Fn(u32)
     let count = flow.segments as usize;
     let apply = |idle: bool, happening: &Happening| match happening {
         Happening::Call(call) => waits(*call) || idle && keeps(*call),
+        Happening::Waits => true,
+        Happening::Compares => idle,
         _ => false,
     };
     let mut entry = vec![true; count];
@@ -295,7 +298,8 @@ pub fn mark_reads(flow: &mut Flow, draft: &Draft) {
         | Action::Call(_)
         | Action::Launch(_)
         | Action::Hidden
-        | Action::Compares => {}
+        | Action::Compares
+        | Action::Waits => {}
         Action::Opaque => live.fill(!0),
     };
     let order = last_first(count, &next);
