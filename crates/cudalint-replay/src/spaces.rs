@@ -96,7 +96,9 @@ fn hidden_specifier(project: &Project, id: ModuleId, function: &Function) -> boo
     let text = text.replace("{}", "()");
     let begin = text.rfind([';', '}', '{']).map_or(0, |at| at + 1);
     let before = text.get(begin..).unwrap_or("");
-    if before.contains("#pragma") {
+    // A name in capitals may be a macro that brings its specifiers along: `OPERATOR(int i)` for `__device__ void operator()(int i)`.
+    let name = function.name.as_str();
+    if before.contains("#pragma") || project.has_macro(id, name) || cudalint_syntax::is_caps(name.as_bytes()) {
         return true;
     }
     before.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| {
