@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 const NAMES: [&str; 8] =
     ["Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "common.mk", "make.inc", "setup.py", "build.sh"];
 
+/// Build files that an editor keeps in a folder beside the sources, as Eclipse does.
+const BESIDE: [&str; 2] = ["Debug/makefile", "Release/makefile"];
+
 /// What build files that make libraries, or modules of Python, say; also those of which little is written out.
 const LIBRARIES: [&str; 10] =
     ["add_library", "ADD_LIBRARY", "-shared", "$(AR)", "ar r", "ar c", "ar -", "anlib", " -lib ", "setup("];
@@ -79,7 +82,8 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
             if !seen.insert(folder) {
                 break;
             }
-            let texts: Vec<String> = NAMES.iter().filter_map(|name| read_text(&folder.join(name)).ok()).collect();
+            let names = NAMES.iter().chain(&BESIDE);
+            let texts: Vec<String> = names.filter_map(|name| read_text(&folder.join(name)).ok()).collect();
             let texts: Vec<String> = texts.iter().map(|text| without_comments(text)).collect();
             if !texts.is_empty() {
                 builds.building.push(folder.to_owned());

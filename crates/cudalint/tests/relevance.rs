@@ -434,3 +434,29 @@ fn variables_of_the_device_that_nothing_reads() {
     assert_eq!(told("*v = count;"), ["7 definite"]);
     assert_eq!(told("*v = 1; /* count */"), ["7 possible"]);
 }
+
+/// Eclipse keeps the build files of a program in a folder beside the sources.
+#[test]
+fn builds_of_an_editor() {
+    let told = |makefile: &str| {
+        let files = project(
+            ("Debug/makefile", makefile),
+            &[("idle.cu", &*dropping("idle")), ("idle.h", "void idle(void **p);\n")],
+        );
+        let all = told(&files);
+        all.into_iter().filter(|name| name.starts_with("idle")).collect::<Vec<_>>()
+    };
+    assert_eq!(told("app: $(OBJS)\n\tnvcc -link -o app $(OBJS)\n"), ["idle?"]);
+    assert_eq!(told("libapp.a: $(OBJS)\n\tar -r libapp.a $(OBJS)\n"), ["idle"]);
+}
+
+/// A script is read whole before any of it runs.
+#[test]
+fn scripts_that_are_no_python() {
+    let told = |tail: &str| {
+        let text = format!("import cupy\n\nvalues = cupy.zeros(4).astype(cupy.float)\nprint(values)\n{tail}");
+        at_lines(&text, "nonexistent-gpu-api", "a.py")
+    };
+    assert_eq!(told(""), ["3 definite"]);
+    assert_eq!(told("def late():\n    c = \n"), ["3 possible"]);
+}

@@ -6,7 +6,9 @@ use super::{known, later};
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{ErrorRole, Returns};
-use cudalint_program::ir::{Expr, ExprId, ExprNode, LaunchExpr, LocalId, Path, Space, TemplateArg, Type};
+use cudalint_program::ir::{
+    Expr, ExprId, ExprNode, FunctionId, LaunchExpr, LocalId, ModuleId, Path, Space, TemplateArg, Type,
+};
 use cudalint_syntax::Span;
 
 /// Nesting beyond which an expression is not followed.
@@ -203,7 +205,14 @@ impl Builder<'_> {
                 }
                 // A function of the project may be called like one of the library.
                 let own = |api: &ApiId| {
-                    !api.is_core() && !self.project.overloads(self.id, &self.function.scope, path).is_empty()
+                    let overloads = self.project.overloads(self.id, &self.function.scope, path);
+                    // One beside the runtime's own takes another number of arguments.
+                    let takes = |(module, number): &(ModuleId, FunctionId)| {
+                        let function = self.project.function_at(*module, *number);
+                        function.is_some_and(|function| function.param_count as usize == args.len())
+                    };
+                    let is_other = !api.params.is_empty() && args.len() != api.params.len();
+                    !api.is_core() && !overloads.is_empty() || is_other && overloads.iter().any(takes)
                 };
                 let api = if scope.is_none() { ApiId::with_status(&name).filter(|api| !own(api)) } else { None };
                 match api {
