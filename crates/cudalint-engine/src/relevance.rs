@@ -172,7 +172,10 @@ impl<'p> Relevance<'p> {
         let found = || {
             let (module, path) = (self.project.module(id), &**self.project.path(id));
             let is_code = COMPILED.iter().chain(&HEADERS).any(|ending| path.ends_with(ending));
-            if module.language == Language::Python && module.inside.is_none() && path.ends_with(".py") {
+            if module.language == Language::Python
+                && module.inside.is_none()
+                && [".py"].iter().any(|it| path.ends_with(it))
+            {
                 // A script in Python is read whole before any of it runs.
                 let span = *module.damage.first()?;
                 return self.refused(id, span, "what is no Python");

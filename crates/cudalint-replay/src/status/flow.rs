@@ -213,6 +213,7 @@ pub const EXIT: u32 = 1;
 
 /// A function, reduced.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // Each is a question of its own.
 pub struct Flow {
     /// How many segments there are: 0 is the entry, [`EXIT`] the normal end.
     pub segments: u32,

@@ -61,7 +61,7 @@ impl Join<'_> {
         }
         let id = ModuleId(self.functions[index].0 as u32);
         let span = self.project.module(id).functions.get(function.id).map(|function| function.span);
-        !span.is_some_and(|span| test_at(self.project.text(id, span)).is_some())
+        span.is_none_or(|span| test_at(self.project.text(id, span)).is_none())
     }
 }
 
