@@ -188,7 +188,7 @@ const CARELESS: &str = "#include <cuda_runtime.h>\n\
     __global__ void increment(float *values) { values[blockIdx.x] = 1; }\n\
     cudaError_t run() {\n    float *values;\n    if (cudaMalloc(&values, 4) != cudaSuccess) return cudaErrorMemoryAllocation;\n    \
     cudaMemset(values, 0, 4);\n    cudaMemset(values, 0, 4);\n    increment<<<20 / 32, 32>>>(values);\n    \
-    return cudaFree(values);\n}\n";
+    cudaFree(values);\n    return cudaSuccess;\n}\n";
 
 #[test]
 fn error_handling_is_one_line_until_somebody_asks() {

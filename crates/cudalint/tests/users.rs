@@ -162,8 +162,8 @@ fn statuses_of_tests_that_say_what_they_expect() {
         ("TEST(Copies, works)", ""),
         ("TEST(Copies, works)", "EXPECT_TRUE(true);"),
         ("TEST(Copies, works)", "// EXPECT_EQ(v, 1);"),
-        ("TEST(Copies, works)", "cudaError_t e = cudaDeviceSynchronize(); EXPECT_EQ(e, cudaSuccess);"),
-        ("TEST(Copies, works)", "cudaError_t e = cudaDeviceSynchronize(); EXPECT_FALSE(e);"),
+        ("TEST(Copies, works)", "cudaError_t e = stop(); EXPECT_EQ(e, cudaSuccess);"),
+        ("TEST(Copies, works)", "cudaError_t e = stop(); EXPECT_FALSE(e);"),
         ("TEST(Copies, works)", "EXPECT_EQ(v, 1); cudaMemset(p, 0, 4);"),
     ] {
         assert!(!told(test, behind), "{test} {behind}");

@@ -2,7 +2,7 @@
 
 use super::build::Builder;
 use super::flow::{Action, CallSite, Callee, Fate, LaunchSite};
-use super::{known, later};
+use super::known;
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{ErrorRole, Returns};
@@ -32,7 +32,7 @@ impl Builder<'_> {
             | Expr::SizeOfType(_)
             | Expr::SizeOfExpr(_) => {}
             Expr::Str(text) => {
-                if later::reports_comparison(text) {
+                if known::reports_comparison(text) {
                     self.push(Action::Compares);
                 }
             }

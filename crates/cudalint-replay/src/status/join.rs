@@ -252,7 +252,7 @@ impl<'a> Join<'a> {
     /// The bit for a call by whose name results are compared.
     fn compares_by_name(&self, index: usize, call: usize) -> u16 {
         let name = &self.function(index).flow.calls[call].name;
-        if later::sounds_like_comparison(name) { COMPARES } else { 0 }
+        if known::sounds_like_comparison(name) { COMPARES } else { 0 }
     }
 
     /// Whether the result goes straight into a call that prints: then the function makes text or numbers.

@@ -151,3 +151,88 @@ pub fn may_know_errors(class: &str) -> bool {
 pub fn never_returns(name: &str) -> bool {
     ApiId::named(name).is_some_and(|api| api.ends())
 }
+
+/// Whether the name of a function says that it compares results with what they should be, and not that it looks at a call or at what
+/// somebody gave it.
+pub(super) fn sounds_like_comparison(name: &str) -> bool {
+    const WORDS: [&str; 9] =
+        ["verif", "validat", "compare", "allclose", "all_close", "issorted", "is_sorted", "iscorrect", "correctness"];
+    const OF_RESULTS: [&str; 9] =
+        ["result", "output", "answer", "equal", "solution", "sort", "residual", "accuracy", "match"];
+    const MACROS: [&str; 3] = ["CHECK_NEAR", "CHECK_EQ", "CHECK_CLOSE"];
+    const OTHERS: [&str; 15] = [
+        "err", "cuda", "kernel", "launch", "status", "call", "arg", "param", "input", "bound", "device", "file",
+        "alloc", "config", "version",
+    ];
+    let lower = name.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    MACROS.iter().any(|prefix| name.starts_with(prefix))
+        || !says(&OTHERS) && (says(&WORDS) || says(&["check"]) && says(&OF_RESULTS))
+}
+
+/// Whether a text is what a program prints that has compared its results: not a message about a call that failed or a wrong input.
+pub(super) fn reports_comparison(text: &str) -> bool {
+    const PHRASES: [&str; 12] = [
+        "mismatch",
+        "incorrect",
+        "not match",
+        "results match",
+        "result match",
+        "wrong result",
+        " differ",
+        "test passed",
+        "test failed",
+        "tests passed",
+        "verification",
+        "validation",
+    ];
+    const OTHERS: [&str; 15] = [
+        "cuda",
+        "arch",
+        "alloc",
+        "memory",
+        "device",
+        "kernel",
+        "launch",
+        "file",
+        "open",
+        "argument",
+        "size",
+        "dimension",
+        "type",
+        "status",
+        "line",
+    ];
+    let lower = text.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let mut words = text.split(|letter: char| !letter.is_ascii_alphabetic());
+    !says(&OTHERS) && (says(&PHRASES) || words.any(|word| ["PASS", "PASSED", "FAIL", "FAILED"].contains(&word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_compare() {
+        assert!(sounds_like_comparison("verifyResult"));
+        assert!(sounds_like_comparison("check_results"));
+        assert!(sounds_like_comparison("CHECK_NEAR"));
+        // What a test expects is asked by itself.
+        assert!(!sounds_like_comparison("EXPECT_TRUE"));
+        assert!(!sounds_like_comparison("checkCudaErrors"));
+        assert!(!sounds_like_comparison("CHECK"));
+        assert!(!sounds_like_comparison("correct_field"));
+        assert!(!sounds_like_comparison("validate_input"));
+    }
+
+    #[test]
+    fn texts_of_comparisons() {
+        assert!(reports_comparison("Result = PASS\n"));
+        assert!(reports_comparison("Mismatch at %d\n"));
+        assert!(!reports_comparison("cudaMalloc failed: %s\n"));
+        assert!(!reports_comparison("architecture mismatch"));
+        assert!(!reports_comparison("Error at %s:%d\n"));
+        assert!(!reports_comparison("Failed to launch the kernel (error code %s)!\n"));
+    }
+}

@@ -111,8 +111,13 @@ impl Join<'_> {
             }
             let after = solved.calls.get(call).copied().unwrap_or_default();
             let kept = self.is_of_runtime(index, call, &status);
-            let again = kept || matches!(site.callee, Callee::Api(api) if later::returns_earlier(api.library));
-            status.later = later::of_call(after, kept, again);
+            // That there is no memory is returned once.
+            let of_driver = matches!(site.callee, Callee::Api(api) if later::returns_earlier(api.library));
+            let again = (kept || of_driver) && !matches!(site.callee, Callee::Api(api) if allocates(api));
+            // One that is kept and overwritten was meant to be looked at.
+            if status.stored.is_none() {
+                status.later = later::of_call(after, kept, again);
+            }
             calls.push(status);
         }
         let mut launches = Vec::new();
@@ -287,6 +292,11 @@ impl Join<'_> {
 /// Whether all that a call does is to wait, so that nothing but the error of earlier work is lost with its status.
 fn only_waits(api: ApiId) -> bool {
     api.role == ErrorRole::Synchronizes && !api.copies() && !api.sets()
+}
+
+/// Whether a call allocates memory.
+fn allocates(api: ApiId) -> bool {
+    api.effects.iter().any(|effect| matches!(effect, cudalint_program::api::effects::Effect::Allocates { .. }))
 }
 
 /// Whether a call gives everything back that lives on a device.
