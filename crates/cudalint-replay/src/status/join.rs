@@ -2,12 +2,12 @@
 
 use super::flow::{CallSite, Callee, Fate};
 use super::hidden::HiddenMacros;
+use super::known;
 use super::solve::{
     self, AGAIN, After, COMPARES, DROPPED_SYNC, DROPS, Effect, HIDDEN, LAST, LAUNCHES, LOOKS_LATER, MAY_LOOK, NEXT,
     PENDING, SEEN_LAST, SYNC, Solved,
 };
 use super::survey::{FunctionSurvey, ModuleStatus, Survey};
-use super::{known, later};
 use crate::checkers;
 use crate::facts::StatusUse;
 use cudalint_program::api::effects::ErrorRole;
@@ -200,7 +200,7 @@ impl<'a> Join<'a> {
         let harmless = match &site.callee {
             Callee::Api(api) => {
                 let looked_at = self.usage(index, call) == StatusUse::Consumed;
-                let again = if looked_at && later::returns_earlier(api.library) { AGAIN } else { 0 };
+                let again = if looked_at && known::returns_earlier(api.library) { AGAIN } else { 0 };
                 return Some(match api.role {
                     ErrorRole::Clears | ErrorRole::Peeks if looked_at => {
                         Effect::Sets { bits: LAST | SEEN_LAST | NEXT | LOOKS_LATER | again, ends_next: true }

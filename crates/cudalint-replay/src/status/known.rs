@@ -1,6 +1,7 @@
 //! What a function out of sight can do to error state, as far as its name says.
 
 use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::Library;
 
 /// The namespace of the standard library.
 pub const STANDARD: &str = "std";
@@ -150,6 +151,11 @@ pub fn may_know_errors(class: &str) -> bool {
 /// Whether control does not come back.
 pub fn never_returns(name: &str) -> bool {
     ApiId::named(name).is_some_and(|api| api.ends())
+}
+
+/// Whether calls of a library return what has stopped the device before.
+pub(super) fn returns_earlier(library: Library) -> bool {
+    library.is_runtime() || library == Library::Driver
 }
 
 /// Whether the name of a function says that it compares results with what they should be, and not that it looks at a call or at what

@@ -4,14 +4,8 @@
 use super::join::Join;
 use super::solve::{AGAIN, After, COMPARES, LOOKS_LATER, MAY_LOOK};
 use crate::facts::SeenLater;
-use cudalint_program::api::effects::Library;
 use cudalint_program::frameworks::test_at;
 use cudalint_program::ir::{FunctionRole, ModuleId};
-
-/// Whether calls of a library return what has stopped the device before.
-pub(super) fn returns_earlier(library: Library) -> bool {
-    library.is_runtime() || library == Library::Driver
-}
 
 /// By what the loss of a call's status may be seen later. `kept`: whether the runtime keeps it as the last error; `again`: whether later
 /// calls return what has stopped the device.

@@ -2,8 +2,8 @@
 
 use super::flow::{CallSite, Callee, Fate};
 use super::join::Join;
-use super::later;
 use super::solve::{self, AGAIN, After, Effect, HIDDEN, LAST, LAUNCHES, NEXT, SEEN_LAST, SYNC, Solved};
+use super::{known, later};
 use crate::facts::{FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved};
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{ErrorRole, Library};
@@ -112,7 +112,7 @@ impl Join<'_> {
             let after = solved.calls.get(call).copied().unwrap_or_default();
             let kept = self.is_of_runtime(index, call, &status);
             // That there is no memory is returned once.
-            let of_driver = matches!(site.callee, Callee::Api(api) if later::returns_earlier(api.library));
+            let of_driver = matches!(site.callee, Callee::Api(api) if known::returns_earlier(api.library));
             let again = (kept || of_driver) && !matches!(site.callee, Callee::Api(api) if allocates(api));
             // One that is kept and overwritten was meant to be looked at.
             if status.stored.is_none() {
