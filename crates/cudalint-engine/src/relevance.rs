@@ -118,7 +118,7 @@ impl<'p> Relevance<'p> {
                 .flatten()
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
                 .or_else(|| self.has_unlisted_launch(finding))
-                .or_else(|| lands_unread(self.project, finding))
+                .or_else(|| self.others.as_ref().and_then(|_| lands_unread(self.project, finding)))
                 .or_else(|| self.crosses_by_default(crossings, finding))
                 .or_else(|| own.then(|| holds_anyway(self.project, id, finding)).flatten())
                 .or_else(|| own.then(|| self.trials().holds(id, finding)).flatten())

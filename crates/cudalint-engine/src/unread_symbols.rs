@@ -1,7 +1,7 @@
 //! Variables of the device to which the host copies, and which no code for the device names: what arrives there is of no use, right or
 //! wrong. Where a project has no more than such copies of a variable, a fault of one of them is nobody's.
 
-use crate::others::words_at;
+use crate::others::{holds, words_at};
 use cudalint_findings::claim::Difference;
 use cudalint_findings::{Finding, Shows};
 use cudalint_program::api::ApiId;
@@ -10,7 +10,8 @@ use cudalint_program::ir::{ModuleId, Space, Variable};
 use cudalint_program::{Name, Project};
 use cudalint_syntax::{Language, Region, Span, comments};
 
-/// What a finding on a copy to a variable of the device needs, in words, where nothing reads that variable.
+/// What a finding on a copy to a variable of the device needs, in words, where nothing reads that variable. To be asked
+/// where all files of the project are known.
 pub(crate) fn lands_unread(project: &Project, finding: &Finding) -> Option<String> {
     if !matches!(finding.claim.shows, Shows::Memory { difference: Difference::Extent }) {
         return None;
@@ -52,5 +53,5 @@ fn reads(project: &Project, id: ModuleId, name: &Name) -> bool {
             effects.into_iter().any(|effect| matches!(effect, Effect::CopiesSymbol { to_symbol: true, .. }))
         })
     };
-    places.any(|at| !crate::others::holds(&comments, at) && !is_declared(at) && !is_written(at))
+    places.any(|at| !holds(&comments, at) && !is_declared(at) && !is_written(at))
 }

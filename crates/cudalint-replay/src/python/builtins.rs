@@ -447,8 +447,7 @@ fn package_dtype(path: &str, name: &str) -> Option<Dtype> {
     }
 }
 
-/// Whether a value is of a class of arrays, or of one of several; `None` where that is not known.
-/// Whether an array has an attribute by which programs tell where arrays live.
+/// Whether an array has an attribute by which programs tell where arrays live; `None` where that is not known.
 fn has_attribute(value: &Val, name: &str) -> Option<bool> {
     let Kind::Array(array) = &value.kind else { return None };
     match name {
@@ -466,6 +465,7 @@ fn has_attribute(value: &Val, name: &str) -> Option<bool> {
     }
 }
 
+/// Whether a value is of a class of arrays, or of one of several; `None` where that is not known.
 fn instance_of(value: &Val, class: &Val) -> Option<bool> {
     match &class.kind {
         Kind::Tuple(classes) => {
