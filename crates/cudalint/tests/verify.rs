@@ -91,6 +91,34 @@ fn what_to_verify_and_what_to_show_can_be_chosen() {
 }
 
 #[test]
+fn words_that_choose_nothing_are_told() {
+    let sandbox = Sandbox::new(&[("a.cu", EMPTY_GRID)]);
+    let ran = |only: &str| without_gpu(&sandbox, &["verify", "a.cu", "--only", only, "--output-format", "json"]);
+    let verified = |ran: &Ran| -> usize {
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()["findings"].as_array().unwrap().len()
+    };
+    // What the other words choose is verified.
+    let gone = ran("empty-grid,0123456789abcdef,0123456789abcdef");
+    assert_eq!((gone.code, verified(&gone)), (2, 1), "{gone:?}");
+    let told = "error: --only 0123456789abcdef: there is no finding of such a rule, or with such a fingerprint";
+    assert_eq!(gone.stderr.matches(told).count(), 1, "{gone:?}");
+    let misspelt = ran("empty-gird");
+    assert_eq!((misspelt.code, verified(&misspelt)), (2, 0), "{misspelt:?}");
+    assert!(misspelt.stderr.contains("did you mean `empty-grid`?"), "{misspelt:?}");
+    // A rule that finds nothing is no mistake.
+    let none = ran("copy-exceeds-allocation");
+    assert_eq!((none.code, verified(&none)), (0, 0), "{none:?}");
+    assert!(none.stderr.contains("note: --only copy-exceeds-allocation: there is no finding of this rule"), "{none:?}");
+    let print = without_gpu(&sandbox, &["verify", "a.cu", "--output-format", "json"]);
+    let print: Value = serde_json::from_str(&print.stdout).unwrap();
+    let print = print["findings"][0]["fingerprint"].as_str().unwrap().to_owned();
+    let short = ran(print.get(..5).unwrap());
+    assert_eq!(short.code, 2, "{short:?}");
+    assert!(short.stderr.contains("give 8 characters at least"), "{short:?}");
+    assert_eq!(ran(print.get(..8).unwrap()).code, 3);
+}
+
+#[test]
 fn nothing_to_verify_is_success() {
     let sandbox = Sandbox::new(&[("a.cu", "__global__ void k() {}\n")]);
     let ran = without_gpu(&sandbox, &["verify", "a.cu"]);

@@ -10,6 +10,7 @@ mod programs;
 mod request;
 mod scenario;
 
+pub use plan::{SHORT, names};
 pub use request::{Error, FixedSource, FixedSources, Observer, Request, RunReport, RunTimes};
 
 use crate::lab::{Focus, Lab, Watcher, lock};

@@ -8,7 +8,7 @@ use cudalint_findings::model::{FindingEntry, Verdict};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Characters of a fingerprint in a scenario's name; more when two would be the same.
-const SHORT: usize = 8;
+pub const SHORT: usize = 8;
 
 /// One finding to verify.
 #[derive(Clone, Debug)]
@@ -71,12 +71,14 @@ fn tools(machine: &Machine) -> String {
 
 /// Whether the user wants this one.
 fn selected(only: &[String], finding: &FindingEntry) -> bool {
-    let named = |word: &String| {
-        *word == finding.rule
-            || *word == finding.fingerprint
-            || (word.len() >= SHORT && finding.fingerprint.starts_with(word.as_str()))
-    };
-    only.is_empty() || only.iter().any(named)
+    only.is_empty() || only.iter().any(|word| names(word, finding))
+}
+
+/// Whether a word of [`Request::only`] names this finding: its rule, or its fingerprint or that one's beginning.
+pub fn names(word: &str, finding: &FindingEntry) -> bool {
+    word == finding.rule
+        || word == finding.fingerprint
+        || (word.len() >= SHORT && finding.fingerprint.starts_with(word))
 }
 
 /// Names of the scenarios: the rule and the fingerprint's beginning, no two the same.

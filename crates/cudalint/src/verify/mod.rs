@@ -3,6 +3,7 @@
 mod again;
 mod bars;
 mod input;
+mod only;
 mod projects;
 mod table;
 
@@ -60,8 +61,16 @@ fn verify(engine: &Engine, args: &VerifyArgs) -> Result<u8, String> {
     let mut input = input::read(engine, args)?;
     let document = Document::new(&input.report, RULES_URL);
     let again = Again::new(engine, &args.check, &input);
-    let stop = Stop::install().map_err(|error| format!("Ctrl-C cannot be watched for: {error}"))?;
     let quiet = args.check.quiet;
+    let mut unknown = false;
+    for unmatched in only::unmatched(engine, &args.only, &document.findings) {
+        // That a rule has found nothing is an answer; a word that names nothing is a mistake.
+        unknown |= unmatched.is_mistake;
+        if unmatched.is_mistake || !quiet {
+            out::message(if unmatched.is_mistake { "error" } else { "note" }, &unmatched.words);
+        }
+    }
+    let stop = Stop::install().map_err(|error| format!("Ctrl-C cannot be watched for: {error}"))?;
     if !quiet && !document.findings.is_empty() {
         out::message(
             "note",
@@ -122,7 +131,7 @@ fn verify(engine: &Engine, args: &VerifyArgs) -> Result<u8, String> {
         );
     }
     Ok(match exit_status(&verdicts) {
-        _ if !input.faults.is_empty() => TROUBLE,
+        _ if unknown || !input.faults.is_empty() => TROUBLE,
         _ if outcome.interrupted => {
             out::message("note", "interrupted: `--resume` goes on");
             INTERRUPTED
