@@ -365,6 +365,30 @@ fn a_call_that_fails_confirms_and_one_that_succeeds_refutes() {
 }
 
 #[test]
+fn a_call_that_succeeds_is_refuted_when_the_tool_sees_no_failure_of_it_either() {
+    let own = finding("api-error", "api_errors.cu", 16, json!({"function": "main", "shows": failed_call(COPY)}));
+    let scene = |recorded: &str| Scene::new(recorded, &[called(COPY, "/project/api_errors.cu", 16, 0)]);
+    let agreed = scene("clean.memcheck");
+    let judgement = agreed.judge(&own);
+    assert_eq!(judgement.verdict, Verdict::Refuted, "{}", judgement.reason);
+    assert!(judgement.reason.contains("succeeded; memcheck: "), "{}", judgement.reason);
+    assert_eq!(agreed.tool_runs(), 1);
+    let judgement = scene("api_errors.memcheck").judge(&own);
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    assert!(judgement.reason.contains("`cudaMemcpy` at api_errors.cu:16 succeeded; but memcheck says otherwise: "));
+    assert!(!judgement.evidence.records.is_empty());
+    // A tool that is not there is asked nothing, and one that saw no call at all says nothing.
+    let without = scene("clean.memcheck");
+    let machine = Machine { compute_sanitizer: None, ..without.machine() };
+    let judgement = without.judge_on(machine, &own);
+    assert_eq!(judgement.verdict, Verdict::Refuted, "{}", judgement.reason);
+    assert!(judgement.reason.contains("memcheck cannot be asked: "), "{}", judgement.reason);
+    let judgement = scene("no_cuda.memcheck").judge(&own);
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    assert!(judgement.reason.contains("memcheck was asked too, and decides nothing"), "{}", judgement.reason);
+}
+
+#[test]
 fn a_launch_that_is_refused_confirms() {
     let own = |line| {
         let witness = launch("program.cu", line);

@@ -6,11 +6,11 @@ mod lab_support;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{Document, FindingEntry, Verdict};
-use cudalint_verify::experiment::watchpoint;
+use cudalint_verify::experiment::{self, Judgement, watchpoint};
 use cudalint_verify::harness;
 use cudalint_verify::lab::Limits;
 use cudalint_verify::machine::{Machine, Program as Tool};
-use cudalint_verify::scenario::Program;
+use cudalint_verify::scenario::{CudaProgram, Origin, Program, ScenarioFile};
 use cudalint_verify::subject::Subject;
 use cudalint_verify::watch::copy::{Copy, with_watchpoints};
 use cudalint_verify::watch::judge::{Answer, Question};
@@ -399,17 +399,24 @@ fn an_access_beyond_its_object_is_told_from_one_within() {
         let log = Log::read(text);
         Question { finding: &finding, sites: &copy.sites, kernels: &copy.kernels, unfollowed: None, log: &log }.bounds()
     };
-    let log = |address: &str, thread: u32| {
+    let begun = |address: &str, thread: u32| {
         format!(
             "allocation 1000 512\nallocation 1200 512\nlaunch 1 2 1 1 64 1 1\n\
              access 0 1 0 {address} 4 1000 0 1 0 0 {thread} 0 0 0 0 1 1\n"
         )
     };
+    let log = |address: &str, thread: u32| format!("{}end 1 0 1\n", begun(address, thread));
     // Past the end of its own allocation, though inside of the next one.
     assert!(matches!(ask(&log("1200", 63)), Answer::Outside(_, (0x1000, 512))));
     assert!(matches!(ask(&log("fff", 63)), Answer::Outside(..)));
     assert!(matches!(ask(&log("11fe", 63)), Answer::Outside(..)));
     assert!(matches!(ask(&log("11fc", 63)), Answer::Inside(_)));
+    // A kernel that does not come to its end, or that made more accesses than are logged, may go beyond later.
+    assert!(matches!(ask(&begun("11fc", 63)), Answer::NotSeen(_)));
+    assert!(matches!(ask(&(begun("11fc", 63) + "end 1 0 2\n")), Answer::NotSeen(_)));
+    // One more read on the line, whose object is not known, may be the flagged one.
+    let other = "access 0 1 0 9000 4 9000 0 1 0 0 63 0 0 0 0 1 1\nend 1 0 2\n";
+    assert!(matches!(ask(&(begun("11fc", 63) + other)), Answer::NotSeen(_)));
     // Another thread's access is not the witness's.
     assert!(matches!(ask(&log("1200", 62)), Answer::NotSeen(_)));
     // Without the allocation nothing is known.
@@ -458,6 +465,61 @@ fn what_a_program_logged_is_held_against_the_finding() {
     assert_eq!(confirmed.evidence.log.as_deref(), Some("scenarios/one/watch.log"));
     assert_eq!(run(&[logged(0, 0), logged(32, 1)]).verdict, Verdict::NotObserved);
     assert_eq!(run(&[]).verdict, Verdict::Unviable);
+}
+
+/// What the whole experiment says of an access beyond its object, whose program logs one within it: under a tool that says
+/// what was recorded.
+fn second(method: &str, confidence: &str, recorded: &str) -> Judgement {
+    let own = finding(|value| {
+        value["verification"]["method"] = method.into();
+        value["confidence"] = confidence.into();
+        value["witness"]["accesses"] = serde_json::json!([
+            {"block": [1, 0, 0], "thread": [63, 0, 0], "kind": "read", "index": 128, "extent": 128, "line": 2}
+        ]);
+    });
+    let place = Place::new();
+    let log = "allocation 1000 512\nlaunch 1 2 1 1 64 1 1\naccess 0 1 0 11fc 4 1000 0 1 0 0 63 0 0 0 0 1 1\nend 1 0 1";
+    let nvcc = compiler(&format!(
+        "test -z \"$CUDALINT_WATCH_LOG\" || printf '%s\\n' '{log}' > $CUDALINT_WATCH_LOG\n\
+         test -z \"$CUDALINT_PROBE_LOG\" || printf '%s\\n' '{{\"event\":\"begin\"}}' '{{\"event\":\"exit\"}}' > $CUDALINT_PROBE_LOG"
+    ));
+    let base = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded").join(recorded);
+    // What was recorded of another program is told of this one.
+    let tool = format!(
+        "while [ $# -gt 0 ]; do case $1 in --save) report=$2; shift;; --log-file) text=$2; shift;; esac; shift; done\n\
+         change() {{ sed 's/global_read\\.cu:[0-9]*/x.cu:2/; s/global_read\\.cu/x.cu/; s/<line>6</<line>2</; s/scale/k/g' $1; }}\n\
+         change {base}.xml > $report\nchange {base}.txt > $text"
+    );
+    let lab = place.lab(place.machine(&nvcc, &tool), limits());
+    let bench = lab.bench("one").unwrap();
+    let program = Program::Cuda(CudaProgram {
+        origin: Origin::AsWritten,
+        unit: "x.cu".into(),
+        files: vec![ScenarioFile { path: "x.cu".into(), text: KERNEL.to_owned() }],
+        flags: Vec::new(),
+        arguments: Vec::new(),
+        reproducer: None,
+        project: None,
+    });
+    experiment::perform(&own, &program, &bench)
+}
+
+#[test]
+fn bounds_are_refuted_where_two_methods_agree_alone() {
+    for method in ["watchpoint", "memcheck"] {
+        let agreed = second(method, "definite", "clean.memcheck");
+        assert_eq!(agreed.verdict, Verdict::Refuted, "{method}: {}", agreed.reason);
+        assert!(agreed.reason.contains("lies within its object; memcheck: "), "{method}: {}", agreed.reason);
+    }
+    // The program may not do what the finding assumes.
+    let likely = second("memcheck", "likely", "clean.memcheck");
+    assert_eq!(likely.verdict, Verdict::NotObserved, "{}", likely.reason);
+    let disagreed = second("watchpoint", "definite", "global_read.memcheck");
+    assert_eq!(disagreed.verdict, Verdict::NotObserved, "{}", disagreed.reason);
+    assert!(disagreed.reason.contains("lies within its object; but memcheck says otherwise: "), "{}", disagreed.reason);
+    // What memcheck itself sees needs no second.
+    let seen = second("memcheck", "definite", "global_read.memcheck");
+    assert_eq!(seen.verdict, Verdict::Confirmed, "{}", seen.reason);
 }
 
 #[test]

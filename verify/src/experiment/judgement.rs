@@ -77,6 +77,30 @@ impl Judgement {
         Self { verdict, reason: reason.into(), evidence, reached: None }
     }
 
+    /// A refuted finding after a second method was asked, which is named so. What the two do not agree on is not said, nor
+    /// what the second was asked and could not answer.
+    #[must_use]
+    pub fn checked_by(self, name: &str, second: Self) -> Self {
+        let first = self.reason.clone();
+        let said = |words: &str| format!("{first}; {words}: {}", second.reason);
+        match second.verdict {
+            Verdict::Refuted | Verdict::NotObserved => Self { reason: said(name), ..self },
+            // It is not there.
+            Verdict::Unsupported => Self { reason: said(&format!("{name} cannot be asked")), ..self },
+            Verdict::Unviable | Verdict::Timeout => {
+                let reason = said(&format!("{name} was asked too, and decides nothing"));
+                Self { verdict: Verdict::NotObserved, reason, ..self }
+            }
+            Verdict::Confirmed => {
+                let mut both = self;
+                both.reason = said(&format!("but {name} says otherwise"));
+                both.verdict = Verdict::NotObserved;
+                both.evidence.records.extend(second.evidence.records);
+                both
+            }
+        }
+    }
+
     /// The judgement of a run that says nothing because it was ended or never began; none for one that ended by itself.
     pub fn of_end(run: &RunOutcome, back_end: &str) -> Option<Self> {
         let (verdict, reason) = match &run.end {

@@ -13,6 +13,7 @@ mod place;
 pub mod probed;
 mod run_alone;
 pub mod sanitizer;
+mod second;
 mod tested;
 pub mod time;
 pub mod watchpoint;
@@ -23,8 +24,14 @@ use crate::lab::Bench;
 use crate::scenario::Program;
 use cudalint_findings::model::{FindingEntry, Method, Verdict};
 
-/// Performs the experiment of the finding's method on one program.
+/// Performs the experiment of the finding's method on one program, and asks a second method where the first has passed the
+/// finding over or says that it does not hold.
 pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
+    let judgement = by_method(finding, program, bench);
+    second::opinion(finding, program, bench, judgement)
+}
+
+fn by_method(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
     if let Program::Python(own) = program
         && let Some(project) = &own.project
     {

@@ -83,23 +83,33 @@ impl Question<'_> {
         }
         let witnessed = self.finding.claim.accesses();
         let mut inside = None;
-        let mut known = false;
+        let (mut known, mut unclear) = (false, false);
         for access in reached {
             if !witnessed.is_empty() && !witnessed.iter().any(|wanted| self.fits(access, wanted, false)) {
                 continue;
             }
-            let Some((base, bytes)) = self.log.object_of(access) else { continue };
+            let own = witnessed.iter().any(|wanted| self.is_same_launch(access) && is_thread(access, wanted));
+            let Some((base, bytes)) = self.log.object_of(access) else {
+                // On one line, that may be the flagged one.
+                unclear |= own;
+                continue;
+            };
             known = true;
             let end = base.saturating_add(bytes);
             if access.address < base || access.address.saturating_add(u64::from(access.size)) > end {
                 return Answer::Outside(*access, (base, bytes));
             }
-            if witnessed.iter().any(|wanted| self.is_same_launch(access) && is_thread(access, wanted)) {
+            unclear |= own && !self.is_whole(access);
+            if own {
                 inside = Some(*access);
             }
         }
         match inside {
-            Some(access) => Answer::Inside(access),
+            Some(access) if !unclear => Answer::Inside(access),
+            Some(_) => Answer::NotSeen(
+                "the logged accesses lie within their objects, and not all of the witness's thread are known"
+                    .to_owned(),
+            ),
             None if known => Answer::NotSeen("the logged accesses lie within their objects".to_owned()),
             None => Answer::NotSeen("the objects of the logged accesses are not known".to_owned()),
         }
@@ -126,9 +136,6 @@ impl Question<'_> {
                 "`{word}` may write or order accesses in a way that watchpoints do not follow"
             ));
         }
-        let whole = |access: &Logged| {
-            self.log.launch_of(access).is_some_and(|launch| launch.status == Some(0) && launch.lost == 0)
-        };
         let claimed = |(_, access): &&(usize, &Logged)| {
             let same = self.is_same_launch(access);
             let own = |wanted: &Access| !same || is_thread(access, wanted) && self.is_element(access, wanted);
@@ -137,7 +144,7 @@ impl Question<'_> {
         let writes = Writes::of(&self.log.accesses);
         let mut complete = false;
         for (position, access) in reached.iter().filter(claimed) {
-            if !whole(access) {
+            if !self.is_whole(access) {
                 continue;
             }
             complete = true;
@@ -147,7 +154,7 @@ impl Question<'_> {
         }
         Answer::NotSeen(if complete {
             "the block writes what is read there, as far as it is told by barriers".to_owned()
-        } else if reached.iter().any(|(_, access)| !whole(access)) {
+        } else if reached.iter().any(|(_, access)| !self.is_whole(access)) {
             "the log does not hold all accesses of the block".to_owned()
         } else {
             "the witness's thread does not read its element there".to_owned()
@@ -293,6 +300,11 @@ impl Question<'_> {
             }
             _ => true,
         }
+    }
+
+    /// Whether the log holds all accesses of an access's launch.
+    fn is_whole(&self, access: &Logged) -> bool {
+        self.log.launch_of(access).is_some_and(|launch| launch.status == Some(0) && launch.lost == 0)
     }
 
     /// Whether an access belongs to a launch of the witness's shape. A finding without a launch is not asked for one.

@@ -95,7 +95,9 @@ pub(super) fn perform(
         HostBounds::Kept if expected.is_some() => of_run(Verdict::NotObserved, succeeded, Vec::new()),
         // Values that a harness made up may not be the witness's.
         HostBounds::Kept if program.origin == Origin::AsWritten || finding.confidence == Confidence::Definite => {
-            of_run(Verdict::Refuted, succeeded, Vec::new())
+            // The probe's word alone is not enough: the tool sees what calls report to the driver.
+            let refuted = of_run(Verdict::Refuted, succeeded, Vec::new());
+            refuted.checked_by("memcheck", watch_prepared(&target, bench, prepared, Reach::Reached))
         }
         HostBounds::Kept => {
             let reason = format!("{succeeded} with the values that the harness made up");

@@ -14,7 +14,7 @@ pub use judge::{Judged, Reach, Seen, judge};
 use super::place::Spot;
 use super::probed::{self, Probed};
 use super::run_alone::Tested;
-use super::{Judgement, driver, watchpoint};
+use super::{Judgement, driver};
 use crate::lab::{Bench, Build, End, Run};
 use crate::matching::Target;
 use crate::probe::{self, Plan, Watch};
@@ -24,40 +24,29 @@ use crate::tools::probe_log::{Place, ProbedLaunch, Trace};
 use crate::tools::sanitizer::{base_name, is_toolkit_file, same_path};
 use crate::tools::traceback;
 use cudalint_findings::Shows;
-use cudalint_findings::claim::{AccessFault, User};
+use cudalint_findings::claim::User;
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Method, Verdict};
 use std::sync::Arc;
 use tool::{Prepared, watch, watch_prepared};
 
 /// Performs the experiment on one program.
 pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
-    let judgement = match program {
+    match program {
         Program::Cuda(program) => of_cuda(finding, program, bench),
         Program::Python(program) => of_python(finding, program, bench),
         Program::Kernel(program) => kernel::perform(finding, program, bench),
-    };
-    let is_whole = !matches!(program, Program::Kernel(_));
-    match judgement.verdict {
-        Verdict::Unsupported if watchpoint_applies(finding) => {
-            let watched = watchpoint::perform(finding, program, bench);
-            if watched.verdict == Verdict::Unsupported { judgement } else { watched }
-        }
-        Verdict::NotObserved if is_whole && watchpoint_applies(finding) => {
-            second_opinion(finding, program, bench, judgement)
-        }
-        _ => judgement,
     }
 }
 
-/// What a tool has passed over is looked at by watchpoints: racecheck does not report lanes of one warp in one step, nor
-/// memcheck an access that ends in another allocation. Only what they show counts.
-fn second_opinion(finding: &FindingEntry, program: &Program, bench: &Bench<'_>, first: Judgement) -> Judgement {
-    let watched = watchpoint::perform(finding, program, bench);
-    let said = format!("{}; watchpoints: {}", first.reason, watched.reason);
-    match watched.verdict {
-        Verdict::Confirmed => Judgement { reason: said, ..watched },
-        _ => Judgement { reason: said, ..first },
+/// What memcheck says of a finding that is about bounds, and whose method is another.
+pub(super) fn by_memcheck(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
+    if let Program::Python(PythonProgram { project: Some(_), .. }) = program {
+        let reason = "a project's own run is looked at by its findings' own tools alone";
+        return Judgement::without_run(Verdict::Unviable, reason);
     }
+    let mut finding = finding.clone();
+    finding.verification.method = Method::Memcheck;
+    perform(&finding, program, bench)
 }
 
 /// A project's own run in Python, under the tool of the finding's method. The run came to the finding's place.
@@ -81,25 +70,7 @@ pub(super) fn in_project(
         log: alone.log.clone(),
         project: Some(Arc::clone(built)),
     };
-    let judgement = watch_prepared(&Target::new(finding), bench, &prepared, Reach::Reached);
-    match judgement.verdict {
-        Verdict::NotObserved if watchpoint_applies(finding) => {
-            second_opinion(finding, &Program::Python(program.clone()), bench, judgement)
-        }
-        _ => judgement,
-    }
-}
-
-/// Whether watchpoints may show what the tool does: races, and accesses beyond an array's end.
-fn watchpoint_applies(finding: &FindingEntry) -> bool {
-    let by_tool = matches!(finding.verification.method, Method::Memcheck | Method::Racecheck);
-    by_tool
-        && match &finding.claim.shows {
-            Shows::Access { fault: AccessFault::OutOfBounds, accesses, .. } | Shows::Race { accesses, .. } => {
-                !accesses.is_empty()
-            }
-            _ => false,
-        }
+    watch_prepared(&Target::new(finding), bench, &prepared, Reach::Reached)
 }
 
 fn of_cuda(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> Judgement {

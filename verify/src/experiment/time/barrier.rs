@@ -42,8 +42,13 @@ pub(super) fn perform(
         let records = vec![record("memory differs", &spot, Some(kernel), text.clone())];
         return Ok(judge(&with, "kept", &seen, Verdict::Refuted, text, records));
     }
-    if let Some(race) = race(&spot, &kernel, program, bench)? {
+    if let Some(race) = race(&spot, &kernel, true, program, bench)? {
         let text = format!("without the barrier at {} racecheck sees {race}", spot.shown());
+        // One that is there with the barrier too is not what the barrier is for.
+        if let Some(with_it) = self::race(&spot, &kernel, false, program, bench)? {
+            let text = format!("{text}, and with the barrier {with_it}: what the barrier orders cannot be told");
+            return Ok(judge(&with, "kept", &seen, Verdict::NotObserved, text, Vec::new()));
+        }
         let records = vec![record("race", &spot, Some(kernel), text.clone())];
         return Ok(judge(&with, "kept", &seen, Verdict::Refuted, text, records));
     }
@@ -80,25 +85,32 @@ fn launch_of(finding: &FindingEntry, program: &CudaProgram, trace: &Trace) -> Op
     here.iter().find_map(|launch| Some((launch.work?, plain_kernel(&launch.kernel))))
 }
 
-/// What racecheck sees in the kernel without its barrier; nothing where there is no racecheck.
-fn race(spot: &Spot, kernel: &str, program: &CudaProgram, bench: &Bench<'_>) -> Result<Option<String>, Judgement> {
+/// What racecheck sees in the kernel with its barrier or without it; nothing where there is no racecheck.
+fn race(
+    spot: &Spot,
+    kernel: &str,
+    leaves_out: bool,
+    program: &CudaProgram,
+    bench: &Bench<'_>,
+) -> Result<Option<String>, Judgement> {
     if bench.lab.machine.compute_sanitizer.is_none() {
         return Ok(None);
     }
     let left_out = LeftOut { name: spot.name.clone(), is_status: false, line: spot.line };
-    let watch = Watch { without: Some(left_out), headers: probe::headers::of(program), ..Watch::default() };
+    let label = if leaves_out { "raced" } else { "raced-with" };
+    let watch =
+        Watch { without: leaves_out.then_some(left_out), headers: probe::headers::of(program), ..Watch::default() };
     let broken = |error: std::io::Error| Judgement::without_run(Verdict::Unviable, error.to_string());
     let mut flags = program.flags.clone();
     flags.extend(probe::flags_for(bench, &watch).map_err(broken)?);
-    let build = Build { label: "raced".to_owned(), units: vec![program.unit.clone()], flags };
+    let build = Build { label: label.to_owned(), units: vec![program.unit.clone()], flags };
     let built = bench.build(&build).map_err(|failure| Judgement::of_build(&failure))?;
     let command = std::iter::once(built.to_string()).chain(program.arguments.iter().cloned()).collect();
-    let run = bench
-        .run(&Run { watcher: Some(Watcher::Racecheck), ..Run::on_device("raced".to_owned(), command, Vec::new()) });
+    let run = bench.run(&Run { watcher: Some(Watcher::Racecheck), ..Run::on_device(label, command, Vec::new()) });
     if let Some(judgement) = Judgement::of_end(&run, "compute-sanitizer racecheck") {
         return Err(judgement);
     }
-    let printed = head_of(&bench.folder.join("raced.log"), TEXT);
+    let printed = head_of(&bench.folder.join(format!("{label}.log")), TEXT);
     let report = SanitizerReport::read(run.report.as_deref(), &printed);
     if let Some(refusal) = report.refusal() {
         return Err(Judgement::without_run(Verdict::Unsupported, format!("racecheck cannot work here: {refusal}")));
