@@ -364,6 +364,32 @@ fn a_call_that_fails_confirms_and_one_that_succeeds_refutes() {
     assert_eq!(scene(1).tool_runs(), 0, "no tool is needed");
 }
 
+/// A tool that says what was recorded, less the end, and goes on for so many seconds.
+fn goes_on(place: &Place, recorded: &str, seconds: u32) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded").join(format!("{recorded}.txt"));
+    format!("grep -v SUMMARY {} > $text\nsleep {seconds}\ntouch {}/finished", file.display(), place.path)
+}
+
+#[test]
+fn a_run_under_a_tool_is_ended_when_it_has_shown_its_finding() {
+    let scene = |seconds| {
+        let mut scene = Scene::new("clean.memcheck", &[launched("scale(float const*, float*)", 0)]);
+        scene.tool = goes_on(&scene.place, "global_read.memcheck", seconds);
+        let long = Duration::from_secs(300);
+        scene.limits = Limits { run: long, least: long, ..scene.limits };
+        scene
+    };
+    let long = scene(60);
+    let judgement = long.judge(&overrun(6, "scale"));
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    assert!(!long.place.path.join("finished").exists(), "it came to its end");
+    // What shows something else ends nothing.
+    let other = scene(4);
+    let judgement = other.judge(&overrun(3, "scale"));
+    assert_ne!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    assert!(other.place.path.join("finished").exists(), "it was ended");
+}
+
 #[test]
 fn a_call_that_succeeds_is_refuted_when_the_tool_sees_no_failure_of_it_either() {
     let own = finding("api-error", "api_errors.cu", 16, json!({"function": "main", "shows": failed_call(COPY)}));

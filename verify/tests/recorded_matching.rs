@@ -5,7 +5,7 @@
 mod recorded_support;
 
 use cudalint_findings::model::FindingEntry;
-use cudalint_verify::matching::{Fit, Target, evidence, fit};
+use cudalint_verify::matching::{Fit, Target, evidence, fit, whole_records};
 use cudalint_verify::tools::sanitizer::SanitizerReport;
 use recorded_support::claim_support::{self, bad_address, failed_call, kernel, refused_launch};
 use recorded_support::{accesses, finding, joined, launch, text};
@@ -34,6 +34,13 @@ fn overrun(path: &str, more: &serde_json::Value) -> FindingEntry {
         all[name] = set.clone();
     }
     finding("memcheck", path, 6, all)
+}
+
+#[test]
+fn a_record_that_is_still_being_written_does_not_count() {
+    let text = text("global_read.memcheck");
+    let until = |words: &str| whole_records(text.split(words).next().unwrap()).records.len();
+    assert_eq!([until("by thread (232"), until("by thread (233"), until("by thread (234")], [0, 1, 2]);
 }
 
 #[test]

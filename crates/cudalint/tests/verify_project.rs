@@ -218,6 +218,16 @@ fn one_build_and_one_run_of_each_tool_serve_all_findings() {
 }
 
 #[test]
+fn a_run_under_a_tool_is_ended_when_all_its_findings_are_shown() {
+    let project = makefile_project();
+    project.sandbox.write("app/src/kernels.cu", format!("{KERNELS}// goes on and on\n").as_bytes());
+    let ran = project.verify("app", &["--build", "make", "--run", "make run"]);
+    all_confirmed(&ran, &project.sandbox.path().join("app"));
+    assert_eq!(project.calls("sanitizer").len(), 1);
+    assert!(project.calls("sanitizer-ends").is_empty(), "the run came to its end");
+}
+
+#[test]
 fn what_a_build_has_left_is_made_anew() {
     let project = makefile_project();
     let app = project.sandbox.path().join("app");
@@ -270,6 +280,23 @@ fn a_run_that_does_not_come_to_the_place_decides_nothing() {
         "{first}"
     );
     assert!(first["reason"].as_str().unwrap().contains("never came to src/kernels.cu:16"), "{first}");
+}
+
+#[test]
+fn a_run_of_a_file_without_the_probe_is_not_said_to_miss_the_place() {
+    let project = makefile_project();
+    project.sandbox.write("app/src/kernels.cu", format!("{KERNELS}// refuses the probe\n").as_bytes());
+    let args = ["--build", "make app", "--run", "./app nowhere.txt", "--only", "unchecked-api-call,empty-grid"];
+    let ran = project.verify("app", &args);
+    for (rule, (_, attempts)) in verdicts(&ran, &project.sandbox.path().join("app")) {
+        let attempts: Value = serde_json::from_str(&attempts).unwrap();
+        let first = &attempts[0];
+        assert_eq!(first["program"], "in the project's build", "{rule}: {first}");
+        assert_eq!((&first["verdict"], &first["reached"]), (&"unviable".into(), &Value::Null), "{rule}: {first}");
+        let reason = first["reason"].as_str().unwrap();
+        assert!(reason.contains("not seen to come to src/kernels.cu:1"), "{rule}: {reason}");
+        assert!(reason.contains("the probe could not be put into all of it: "), "{rule}: {reason}");
+    }
 }
 
 /// `CMake`, from `PATH` or as `.ci/tools` has installed it.

@@ -104,7 +104,7 @@ impl Judgement {
     /// The judgement of a run that says nothing because it was ended or never began; none for one that ended by itself.
     pub fn of_end(run: &RunOutcome, back_end: &str) -> Option<Self> {
         let (verdict, reason) = match &run.end {
-            End::Exit(_) | End::Signal(_) => return None,
+            End::Exit(_) | End::Signal(_) | End::Enough => return None,
             End::TimedOut => (Verdict::Timeout, "the run took too long and was ended".to_owned()),
             End::OverLimit(problem) => (Verdict::Unviable, format!("the program {problem}")),
             End::NotStarted(problem) => (Verdict::Unsupported, problem.clone()),

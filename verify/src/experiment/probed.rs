@@ -166,6 +166,7 @@ pub fn ending(run: &RunOutcome) -> String {
         crate::lab::End::OverLimit(problem) => format!("no end of its own: it {problem}"),
         crate::lab::End::NotStarted(problem) => format!("no start: {problem}"),
         crate::lab::End::Interrupted => "an interruption".to_owned(),
+        crate::lab::End::Enough => "no end of its own: it had shown enough".to_owned(),
     }
 }
 
@@ -177,9 +178,14 @@ pub(super) fn record(kind: &str, spot: &Spot, kernel: Option<String>, text: Stri
 /// The judgement of a program that did not come to a place.
 pub(super) fn not_reached(spot: &Spot, seen: &Seen) -> Judgement {
     let last = seen.run.stderr.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
-    let reason = format!("the program does not come to {}; it ended with {}{last}", spot.shown(), ending(&seen.run));
+    let (shown, ended) = (spot.shown(), ending(&seen.run));
+    let lacks = seen.trace.may_lack(&spot.path);
+    let reason = match &lacks {
+        Some(why) => format!("the program is not seen to come to {shown}, but {why}; it ended with {ended}{last}"),
+        None => format!("the program does not come to {shown}; it ended with {ended}{last}"),
+    };
     let judgement = Judgement::of_run(Verdict::Unviable, reason, BACK_END, &seen.run, Vec::new());
-    Judgement { reached: Some(false), ..judgement }
+    Judgement { reached: lacks.is_none().then_some(false), ..judgement }
 }
 
 /// What was found in a run with the probe, and its log.

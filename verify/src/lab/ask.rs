@@ -36,7 +36,7 @@ impl Answer {
             End::TimedOut => Some(format!("took longer than {:.0} s and was ended", self.seconds)),
             End::NotStarted(reason) => Some(format!("cannot be started: {reason}")),
             End::OverLimit(problem) => Some(problem.clone()),
-            End::Interrupted => Some("was interrupted".to_owned()),
+            End::Interrupted | End::Enough => Some("was interrupted".to_owned()),
         }
     }
 }
@@ -71,7 +71,7 @@ impl Lab {
             limit,
             device: false,
         };
-        let done = self.execute(&task);
+        let done = self.execute(&task, None);
         Answer { end: done.end, stdout: head_of(&stdout, TEXT), stderr: head_of(&stderr, TEXT), seconds: done.seconds }
     }
 }

@@ -120,7 +120,7 @@ impl Bench<'_> {
             device: false,
         };
         self.enter(Phase::Building);
-        let done = self.lab.execute(&task);
+        let done = self.lab.execute(&task, None);
         self.count(|times| times.build += done.seconds);
         let output = format!("{}{}", head_of(&stderr, LOG), head_of(&stdout, LOG));
         if done.end != End::Exit(0) {
@@ -145,7 +145,7 @@ impl Bench<'_> {
             End::TimedOut => Err(BuildFailure::TimedOut),
             End::OverLimit(problem) => Err(BuildFailure::Broken(format!("the compiler {problem}"))),
             End::NotStarted(reason) => Err(BuildFailure::Broken(reason)),
-            End::Interrupted => Err(BuildFailure::Interrupted),
+            End::Interrupted | End::Enough => Err(BuildFailure::Interrupted),
         };
         Product { program, log }
     }

@@ -166,6 +166,8 @@ pub enum End {
     Exit(i32),
     /// By this signal.
     Signal(i32),
+    /// What it had written was enough, and it was ended.
+    Enough,
     /// It took too long and was ended.
     TimedOut,
     /// It took more memory, processes or space than it is given and was ended: what, in words that follow its name.

@@ -61,7 +61,7 @@ impl Bench<'_> {
             device: false,
         };
         self.enter(Phase::Building);
-        let done = self.lab.execute(&task);
+        let done = self.lab.execute(&task, None);
         self.count(|times| {
             times.build += done.seconds;
             times.interrupted |= done.end == End::Interrupted;

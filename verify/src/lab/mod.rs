@@ -4,6 +4,7 @@
 mod ask;
 mod bench;
 mod build;
+mod enough;
 mod environment;
 mod errors;
 mod focus;
@@ -25,6 +26,7 @@ mod watch;
 pub(crate) use ask::{Answer, readable};
 pub use bench::{Bench, Lab, Phase, Times};
 pub(crate) use build::library_folder;
+pub(crate) use enough::Decided;
 pub(crate) use environment::CHILD;
 pub(crate) use errors::first_error;
 pub use focus::Focus;

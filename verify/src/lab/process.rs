@@ -2,6 +2,7 @@
 //! itself.
 
 use super::bench::Lab;
+use super::enough::Enough;
 use super::environment::CHILD;
 use super::job::End;
 use super::launch::{Bounds, DEVICE, Order, Reply, ReplyEnd};
@@ -88,8 +89,8 @@ impl Lab {
         false
     }
 
-    /// Starts a process and waits for its end.
-    pub(super) fn execute(&self, task: &Task) -> Done {
+    /// Starts a process and waits for its end, or until what it has written is enough.
+    pub(super) fn execute(&self, task: &Task, mut enough: Option<Enough<'_>>) -> Done {
         if self.stop.requested() {
             return Done { end: End::Interrupted, seconds: 0.0 };
         }
@@ -122,7 +123,7 @@ impl Lab {
             Ok(child) => child,
             Err(error) => return done(End::NotStarted(format!("{}: {error}", self.launcher.program))),
         };
-        let answer = self.attend(&mut child, &order);
+        let (answer, had_enough) = self.attend(&mut child, &order, enough.as_mut());
         drop(child.wait());
         match answer {
             Some(reply) => {
@@ -137,45 +138,54 @@ impl Lab {
                     ReplyEnd::OverLimit(problem) => End::OverLimit(problem),
                     ReplyEnd::NotStarted(reason) => End::NotStarted(reason),
                     ReplyEnd::Stopped if self.stop.requested() => End::Interrupted,
+                    ReplyEnd::Stopped if had_enough => End::Enough,
                     // Signals of others: the program's own, it may be.
                     ReplyEnd::Stopped => End::NotStarted("someone else ended its launcher".to_owned()),
                 };
                 Done { end, seconds: reply.seconds }
             }
             None if self.stop.requested() => done(End::Interrupted),
+            None if had_enough => done(End::Enough),
             None if started.elapsed() >= task.limit => done(End::TimedOut),
             None => done(End::NotStarted(format!("{}: the launcher did not answer", shown(&task.command)))),
         }
     }
 
-    /// Gives the order and waits for the answer. A launcher that gives none in time is killed, and its program with it.
-    fn attend(&self, child: &mut Child, order: &Order) -> Option<Reply> {
-        let (mut order_pipe, mut answer_pipe) = (child.stdin.take(), child.stdout.take()?);
+    /// Gives the order and waits for the answer. A launcher that gives none in time is killed, and its program with it. Also
+    /// tells whether the program was asked to end since what it had written was enough.
+    fn attend(&self, child: &mut Child, order: &Order, mut enough: Option<&mut Enough<'_>>) -> (Option<Reply>, bool) {
+        let mut had_enough = false;
+        let (Some(mut answer_pipe), mut order_pipe) = (child.stdout.take(), child.stdin.take()) else {
+            return (None, false);
+        };
         let (sender, answers) = channel();
         std::thread::spawn(move || {
             let mut text = String::new();
             drop(answer_pipe.read_to_string(&mut text));
             drop(sender.send(text));
         });
-        let mut line = serde_json::to_string(order).ok()?;
+        let Ok(mut line) = serde_json::to_string(order) else { return (None, false) };
         line.push('\n');
         let mut deadline = Instant::now() + order.limit + order.grace + LAUNCHER;
-        if order_pipe.as_mut()?.write_all(line.as_bytes()).is_err() {
+        if order_pipe.as_mut().is_none_or(|pipe| pipe.write_all(line.as_bytes()).is_err()) {
             order_pipe = None;
         }
         loop {
             match answers.recv_timeout(LOOK) {
-                Ok(text) => return serde_json::from_str(&text).ok(),
-                Err(RecvTimeoutError::Disconnected) => return None,
+                Ok(text) => return (serde_json::from_str(&text).ok(), had_enough),
+                Err(RecvTimeoutError::Disconnected) => return (None, had_enough),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if order_pipe.is_some() && self.stop.requested() {
+            if order_pipe.is_some() && !self.stop.requested() {
+                had_enough = enough.as_mut().is_some_and(|enough| enough.ends());
+            }
+            if order_pipe.is_some() && (had_enough || self.stop.requested()) {
                 order_pipe = None;
                 deadline = deadline.min(Instant::now() + STOPPING);
             }
             if Instant::now() >= deadline {
                 drop(child.kill());
-                return None;
+                return (None, had_enough);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Runs of programs, watched or not, on a GPU or without one.
 
 use super::bench::{Bench, Phase};
+use super::enough::{Decided, Enough};
 use super::job::{End, Run, RunOutcome};
 use super::process::{Done, Task, head_of, quoted, shown};
 use super::slots::lock;
@@ -16,6 +17,20 @@ const REPORT: u64 = 64 << 20;
 impl Bench<'_> {
     /// Runs a program.
     pub fn run(&self, run: &Run) -> RunOutcome {
+        self.carry_out(run, None)
+    }
+
+    /// Runs a program, until what it, or what watches it, has written into a file of the scenario's folder is enough.
+    pub(crate) fn run_until(&self, run: &Run, file: &Utf8Path, decided: &Decided<'_>) -> RunOutcome {
+        self.carry_out(run, Some(Enough::new(self.folder.join(file), decided)))
+    }
+
+    /// The file of what a watcher prints in a run with this label, while it runs.
+    pub(crate) fn printed(&self, label: &str) -> Utf8PathBuf {
+        Files::of(&self.folder, label).text
+    }
+
+    fn carry_out(&self, run: &Run, enough: Option<Enough<'_>>) -> RunOutcome {
         let waiting = Instant::now();
         let slot = if run.device {
             let there = self.lab.machine.devices.len();
@@ -80,7 +95,7 @@ impl Bench<'_> {
             device: run.device,
         };
         self.enter(Phase::Running);
-        let done = self.lab.execute(&task);
+        let done = self.lab.execute(&task, enough);
         self.count(|times| {
             times.run += done.seconds;
             times.interrupted |= done.end == End::Interrupted;

@@ -11,7 +11,9 @@ mod target;
 pub use calls::{Code, code_of, same_call, status_of};
 pub use target::Target;
 
-use crate::tools::sanitizer::{Access, Category, Fault, Frame, Nearest, Record, Side, Space, base_name, same_path};
+use crate::tools::sanitizer::{
+    Access, Category, Fault, Frame, Nearest, Record, SanitizerReport, Side, Space, base_name, same_path,
+};
 use calls::{is_about_launch, is_call};
 use cudalint_findings::claim::{self, AccessFault, User};
 use cudalint_findings::model::{Access as ClaimedAccess, EvidenceRecord, Method};
@@ -51,6 +53,24 @@ impl Fit {
             Self::Matches { reason, .. } | Self::Differs { reason } => reason,
         }
     }
+}
+
+/// Whether what a tool has printed so far shows a finding. A record that it is still writing does not count.
+pub fn shown_in(finding: &Target<'_>, report: &SanitizerReport) -> bool {
+    report.records.iter().any(|record| fit(finding, record).matches())
+}
+
+/// What a tool has printed so far, up to the end of its last whole record.
+pub fn whole_records(printed: &str) -> SanitizerReport {
+    let mut whole = 0;
+    let mut at = 0;
+    for line in printed.split_inclusive('\n') {
+        at += line.len();
+        if line.ends_with('\n') && line.trim_end() == "=========" {
+            whole = at;
+        }
+    }
+    SanitizerReport::read(None, printed.get(..whole).unwrap_or(""))
 }
 
 /// Compares a record with a finding.

@@ -234,7 +234,9 @@ fn hooks(watch: &Watch) -> String {
     const AT: &str = "__FILE__, __LINE__, __COUNTER__";
     let mut text = String::new();
     for header in &watch.headers {
-        let _ = write!(text, "#if __has_include(<{header}>)\n#include <{header}>\n#endif\n");
+        // In plain C++ a header of kernels would be refused, and the program's own files with it.
+        let compiler = if headers::holds_kernels(header) { "defined(__CUDACC__) && " } else { "" };
+        let _ = write!(text, "#if {compiler}__has_include(<{header}>)\n#include <{header}>\n#endif\n");
     }
     text.push_str("#include \"cudalint_probe.cuh\"\n");
     for name in ApiId::all().filter(|api| is_reported(*api)).map(ApiId::name) {

@@ -22,6 +22,8 @@ const QUESTION: Duration = Duration::from_secs(30);
 pub struct Built {
     /// Name of its folder below `projects`.
     pub name: String,
+    /// What it is a build of.
+    pub project: Project,
     /// Where its commands run: in the copy, or in the user's folder.
     pub folder: Utf8PathBuf,
     /// The copy, and what it is a copy of; the same where nothing was copied.
@@ -56,6 +58,31 @@ impl Built {
         let found = self.compiled.iter().filter(of_file).find(|compiled| compiled.with != With::Probe)?;
         let why = found.refused.as_deref().unwrap_or("the compiler gives no reason");
         Some(format!("the probe could not be put into it: {why}"))
+    }
+
+    /// The sources whose calls and launches the probe may not see, as findings name them, with the reason.
+    pub(super) fn unseen(&self) -> Vec<(String, String)> {
+        if self.compiled.is_empty() {
+            return self.about("").map(|why| (String::new(), why)).into_iter().collect();
+        }
+        // What names nothing of CUDA needs no probe; but a library that is linked without it launches unseen.
+        let is_library = |compiled: &Compiled| {
+            let name = compiled.output.as_ref().and_then(|output| output.file_name()).unwrap_or("");
+            compiled.links && (name.ends_with(".so") || name.contains(".so."))
+        };
+        let without = self.compiled.iter().filter(|compiled| {
+            compiled.done && compiled.with != With::Probe && (compiled.refused.is_some() || is_library(compiled))
+        });
+        let of_command = |compiled: &Compiled| {
+            let why = match &compiled.refused {
+                Some(words) => format!("the probe could not be put into all of it: {words}"),
+                None => "a library of it is linked without the probe".to_owned(),
+            };
+            let none = (compiled.sources.is_empty() || compiled.refused.is_none()).then(String::new);
+            let sources = compiled.sources.iter().map(|source| self.as_shown(source.as_str()));
+            sources.chain(none).map(|source| (source, why.clone())).collect::<Vec<_>>()
+        };
+        without.flat_map(of_command).collect()
     }
 
     /// Which files are compiled, for the log.
@@ -164,6 +191,7 @@ fn build(bench: &Bench<'_>, project: &Project, put: Put<'_>, name: &str) -> Resu
     let compiled: Vec<Compiled> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let built = Built {
         name: name.to_owned(),
+        project: project.clone(),
         commands: if project.run.is_empty() {
             programs::commands(&compiled, &folder)
         } else {
@@ -222,7 +250,7 @@ fn ended(done: &RunOutcome) -> Result<(), BuildFailure> {
         End::TimedOut => Err(BuildFailure::TimedOut),
         End::OverLimit(problem) => Err(BuildFailure::Broken(format!("`{}` {problem}", done.command))),
         End::NotStarted(reason) => Err(BuildFailure::Broken(reason.clone())),
-        End::Interrupted => Err(BuildFailure::Interrupted),
+        End::Interrupted | End::Enough => Err(BuildFailure::Interrupted),
     }
 }
 

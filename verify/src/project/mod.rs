@@ -25,5 +25,4 @@ pub(crate) use build::{Put, built, put_for_scripts};
 pub use compiler::compile_main;
 pub use detect::{base_of, suggested};
 pub use python::{Raised, Reached};
-pub(crate) use run::Traced;
-pub(crate) use run::{alone, traced, under, with_variables};
+pub(crate) use run::{Awaited, Traced, alone, expect, traced, under, unlaunched, with_variables};

@@ -73,6 +73,7 @@ pub(super) fn read(bench: &Bench<'_>, built: &Built, log: &Utf8Path, label: &str
             Event::Touch(_) => {}
         }
     }
+    whole.unseen = built.unseen();
     (whole, shown.unwrap_or_else(|| log.to_owned()))
 }
 

@@ -15,10 +15,12 @@ pub use request::{Error, FixedSource, FixedSources, Observer, Request, RunReport
 
 use crate::lab::{Focus, Lab, Watcher, lock};
 use crate::outcome::Outcome;
+use crate::project::{self, Awaited};
 use crate::tools::sanitizer::base_name;
 use cudalint_findings::model::Method;
 use folder::Folder;
 use programs::Worker;
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -53,6 +55,7 @@ pub fn verify(request: &Request<'_>, observer: &dyn Observer) -> Result<RunRepor
     let lab = Lab::new(request.machine.clone(), folder.path.clone(), request.limits.clone(), request.launcher.clone())
         .with_stop(stop.clone())
         .with_focus(focus(request, &plan));
+    project::expect(&lab, awaited(request, &plan, &taken_over));
     let queue: Vec<&plan::Task> =
         plan::spread(plan.iter().filter(|task| !taken_over.contains_key(&task.index)), |task| {
             request.findings.get(task.index).map_or("", |finding| &finding.path)
@@ -123,20 +126,28 @@ pub fn verify(request: &Request<'_>, observer: &dyn Observer) -> Result<RunRepor
     Ok(report)
 }
 
+/// What runs of projects are made for: the findings under tools that no earlier run has judged.
+fn awaited(request: &Request<'_>, plan: &[plan::Task], taken_over: &BTreeMap<usize, Outcome>) -> Vec<Awaited> {
+    let open = plan.iter().filter(|task| !taken_over.contains_key(&task.index));
+    open.filter_map(|task| request.findings.get(task.index))
+        .filter(|finding| TOOLS.contains(&finding.verification.method))
+        .filter_map(|finding| {
+            let folder = (request.project_for)(&finding.path)?.folder;
+            Some(Awaited { folder, finding: finding.clone() })
+        })
+        .collect()
+}
+
+/// Methods by which a tool watches a program's own run.
+const TOOLS: [Method; 6] =
+    [Method::Memcheck, Method::Racecheck, Method::Initcheck, Method::Synccheck, Method::Leakcheck, Method::ApiError];
+
 /// The kernels that tools look at where one run serves all findings.
 fn focus(request: &Request<'_>, plan: &[plan::Task]) -> Focus {
     let mut focus = Focus::default();
-    let tools = [
-        Method::Memcheck,
-        Method::Racecheck,
-        Method::Initcheck,
-        Method::Synccheck,
-        Method::Leakcheck,
-        Method::ApiError,
-    ];
     for finding in plan.iter().filter_map(|task| request.findings.get(task.index)) {
         let method = finding.verification.method;
-        if tools.contains(&method) {
+        if TOOLS.contains(&method) {
             focus.add(Watcher::of_method(method), finding.claim.kernel.as_deref().map(base_name).as_deref());
         }
     }

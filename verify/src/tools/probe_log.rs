@@ -1,6 +1,7 @@
 //! The probe's log, read: a JSON object a line, one for each call, launch and end that a program came to. A line that is
 //! cut off or is no such object is counted and skipped.
 
+use super::sanitizer::same_path;
 use serde::Deserialize;
 
 /// What a program did, as its probe wrote it down.
@@ -30,6 +31,22 @@ pub struct Trace {
     pub more: Option<(u64, String)>,
     /// Lines that could not be read.
     pub unread: usize,
+    /// Sources of the program whose calls and launches the log may lack, with the reason in words. A path that is empty stands
+    /// for all that is not known.
+    pub unseen: Vec<(String, String)>,
+}
+
+impl Trace {
+    /// Why the log may lack what is done in a file, in words; none where it has all of that. Code of a header stands in any
+    /// source.
+    pub fn may_lack(&self, path: &str) -> Option<String> {
+        if let Some((count, _)) = &self.more {
+            return Some(format!("the log does not hold the last {count} calls and launches"));
+        }
+        let source = [".cu", ".cpp", ".cc", ".cxx", ".c", ".C"].iter().any(|ending| path.ends_with(ending));
+        let of = |(file, _): &&(String, String)| !source || file.is_empty() || same_path(file, path);
+        self.unseen.iter().find(of).map(|(_, why)| why.clone())
+    }
 }
 
 /// A call, a launch, or an error text that was asked for.

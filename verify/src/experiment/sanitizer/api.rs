@@ -71,8 +71,14 @@ pub(super) fn perform(
         if !spot.name.is_empty() && !probe::reports(&spot.name) && spot.launches(trace).is_empty() {
             return watch_prepared(&target, bench, prepared, Reach::Unknown);
         }
-        let reason = format!("the run never came to {} ({})", spot.shown(), probed::ending(&prepared.alone));
-        return Judgement { reached: Some(false), ..of_run(Verdict::Unviable, reason, Vec::new()) };
+        let (shown, ended) = (spot.shown(), probed::ending(&prepared.alone));
+        let lacks = trace.may_lack(&spot.path);
+        let reason = match &lacks {
+            Some(why) => format!("the run is not seen to come to {shown} ({ended}), but {why}"),
+            None => format!("the run never came to {shown} ({ended})"),
+        };
+        let reached = lacks.is_none().then_some(false);
+        return Judgement { reached, ..of_run(Verdict::Unviable, reason, Vec::new()) };
     };
     if let Some(status) = here.iter().find(|status| status.code != 0) {
         let why = match status_of(status.function, status.code) {

@@ -100,6 +100,10 @@ fn undecided(target: &Target<'_>, seen: &Seen<'_>) -> Option<(Verdict, String)> 
             return Some((Verdict::Unviable, format!("the run under {} {problem}", seen.tool)));
         }
         End::NotStarted(problem) => return Some((Verdict::Unsupported, problem.clone())),
+        End::Enough => {
+            let reason = format!("the run under {} was ended once it had shown all that it was made for", seen.tool);
+            return Some((Verdict::Unviable, reason));
+        }
         End::Interrupted => return Some((Verdict::Unsupported, "interrupted".to_owned())),
         End::Exit(_) | End::Signal(_) => {}
     }

@@ -20,7 +20,7 @@ use crate::matching::Target;
 use crate::probe::{self, Plan, Watch};
 use crate::project;
 use crate::scenario::{CudaProgram, Program, PythonProgram};
-use crate::tools::probe_log::{Place, ProbedLaunch, Trace};
+use crate::tools::probe_log::{Place, Trace};
 use crate::tools::sanitizer::{base_name, is_toolkit_file, same_path};
 use crate::tools::traceback;
 use cudalint_findings::Shows;
@@ -92,7 +92,7 @@ fn of_cuda(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> 
     }
     let mut reach = prepared.trace.as_ref().map_or(Reach::Unknown, |trace| reach(finding, &spot, trace));
     if let (Reach::Unknown, Some(_), Some(trace)) = (&reach, &prepared.project, &prepared.trace)
-        && let Some(kernel) = unlaunched(finding, trace)
+        && let Some(kernel) = project::unlaunched(finding, trace)
     {
         reach = Reach::Missed(format!("the run never came to a launch of `{kernel}`"));
     }
@@ -106,14 +106,6 @@ fn of_cuda(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> 
     let target = Target::new(finding).in_statement(spot.lines);
     let reached = (reach == Reach::Reached).then_some(true);
     Judgement { reached, ..watch_prepared(&target, bench, &prepared, reach) }
-}
-
-/// The finding's kernel, where a run that is wholly written down launched others alone.
-fn unlaunched(finding: &FindingEntry, trace: &Trace) -> Option<String> {
-    let kernel = base_name(finding.claim.kernel.as_deref()?);
-    let whole = trace.ended && trace.more.is_none() && trace.launches().next().is_some();
-    let other = |seen: &ProbedLaunch| !seen.kernel.is_empty() && base_name(&seen.kernel) != kernel;
-    (whole && trace.launches().all(other)).then_some(kernel)
 }
 
 /// Builds a program with the probe in it and runs it alone; without the probe where the compiler refuses that.
@@ -212,7 +204,7 @@ fn reach(finding: &FindingEntry, spot: &Spot, trace: &Trace) -> Reach {
         return Reach::Reached;
     }
     let failed: Option<i64> = trace.launches().map(|launch| launch.real).find(|status| *status != 0);
-    match (failed, trace.more.is_some() || !trace.ended) {
+    match (failed, trace.may_lack(&spot.path).is_some() || !trace.ended) {
         (Some(status), _) => Reach::Missed(format!("a launch failed with status {status}")),
         // Nothing reports a place without a call: a dereference, a device function of another kernel.
         (None, false) if !spot.name.is_empty() && probe::reports(&spot.name) => {

@@ -3,7 +3,7 @@
 use super::judge::{Reach, Seen, judge};
 use crate::experiment::Judgement;
 use crate::lab::{Bench, Run, RunOutcome, Watcher, head_of};
-use crate::matching::Target;
+use crate::matching::{Target, shown_in, whole_records};
 use crate::project::{self, Built};
 use crate::tools::probe_log::Trace;
 use crate::tools::sanitizer::SanitizerReport;
@@ -87,20 +87,26 @@ pub(super) fn watch(
 ) -> Judgement {
     let watcher = Watcher::of_method(target.verification.method);
     let label = name_of(watcher);
-    let run = bench.run(&Run {
+    let renamed = |mut report: SanitizerReport| {
+        if let Some(script) = rename {
+            report.rename(script.as_str(), &target.path);
+        }
+        report
+    };
+    let of_tool = Run {
         label: label.to_owned(),
         command: command.to_vec(),
         environment: environment.to_vec(),
         watcher: Some(watcher),
         device: true,
         kernels: Vec::new(),
-    });
+    };
+    // A program that repeats its kernels has shown the finding long before its end.
+    let run =
+        bench.run_until(&of_tool, &bench.printed(label), &|printed| shown_in(target, &renamed(whole_records(printed))));
     // What the tool printed, which the lab keeps beside its report.
     let printed = head_of(&bench.folder.join(format!("{label}.log")), TEXT);
-    let mut report = SanitizerReport::read(run.report.as_deref(), &printed);
-    if let Some(script) = rename {
-        report.rename(script.as_str(), &target.path);
-    }
+    let report = renamed(SanitizerReport::read(run.report.as_deref(), &printed));
     judged(target, bench, watcher, &report, &run, reach)
 }
 

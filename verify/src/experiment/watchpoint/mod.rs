@@ -12,7 +12,7 @@ use crate::scenario::{CudaProgram, Program, Project};
 use crate::subject::{Subject, flag_values};
 use crate::watch::copy::{self, Copy};
 use crate::watch::hidden::hidden_order;
-use crate::watch::judge::Question;
+use crate::watch::judge::{Answer, Question};
 use crate::watch::log::Log;
 use crate::watch::{HEADER_NAME, flags};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -61,7 +61,9 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     let environment = variables(finding, &log_file);
     let mut command = vec![built.to_string()];
     command.extend(program.arguments.iter().cloned());
-    let run = bench.run(&Run::on_device("watch", command, environment));
+    let of_copy = Run::on_device("watch", command, environment);
+    let run = bench
+        .run_until(&of_copy, &log_file, &|text| is_shown(finding, &watched.copy, watched.unfollowed.as_deref(), text));
     judged(finding, &watched.copy, watched.unfollowed.as_deref(), &run, &log_file, bench)
 }
 
@@ -98,6 +100,15 @@ fn judged(
     judgement(finding, &question, answer, run, &bench.relative(log_file))
 }
 
+/// Whether what is logged so far shows the finding.
+fn is_shown(finding: &FindingEntry, copy: &Copy, unfollowed: Option<&str>, text: &str) -> bool {
+    // The last line may be half of one.
+    let whole = text.rfind('\n').and_then(|end| text.get(..=end)).unwrap_or("");
+    let log = Log::read(whole);
+    let question = Question { finding, sites: &copy.sites, kernels: &copy.kernels, unfollowed, log: &log };
+    matches!(Asked::of(finding).answer(&question), Answer::Race(..) | Answer::Outside(..) | Answer::Unwritten(_))
+}
+
 /// The project's own build, with the finding's file replaced by its copy.
 fn in_project(finding: &FindingEntry, program: &CudaProgram, project: &Project, bench: &Bench<'_>) -> Judgement {
     let unviable = |reason: String| Judgement::without_run(Verdict::Unviable, reason);
@@ -112,7 +123,8 @@ fn in_project(finding: &FindingEntry, program: &CudaProgram, project: &Project, 
     };
     let log_file = bench.folder.join("watch.log");
     drop(std::fs::remove_file(&log_file));
-    let run = project::with_variables(bench, &built, "watch", variables(finding, &log_file));
+    let decided = |text: &str| is_shown(finding, &copy, unfollowed.as_deref(), text);
+    let run = project::with_variables(bench, &built, "watch", variables(finding, &log_file), (&log_file, &decided));
     judged(finding, &copy, unfollowed.as_deref(), &run, &log_file, bench)
 }
 

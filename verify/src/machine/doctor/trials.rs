@@ -232,6 +232,6 @@ fn last_words(outcome: &RunOutcome) -> String {
         (End::TimedOut, _) => format!("it took longer than {:.0} s and was ended", outcome.seconds),
         (End::OverLimit(problem), _) => format!("it {problem}"),
         (End::NotStarted(reason), _) => reason.clone(),
-        (End::Interrupted, _) => "interrupted".to_owned(),
+        (End::Interrupted | End::Enough, _) => "interrupted".to_owned(),
     }
 }

@@ -92,7 +92,8 @@ pub(super) fn attempts(plan: &CompilePlan, name: &str, words: &[String]) -> Vec<
     } else {
         let mut lines = changed.clone();
         lines.push("-g".to_owned());
-        let about_cuda = !sources.iter().any(is_c) && sources.iter().any(|file| names_cuda(file));
+        let about_cuda = !sources.iter().any(is_c)
+            && probe::headers::own_files(&sources, &changed).iter().any(|file| names_cuda(file));
         let with_runtime = words.iter().any(|word| word.contains("cudart") || word == "-lcuda");
         let mut probed = lines.clone();
         if about_cuda {
@@ -161,7 +162,7 @@ fn linked(plan: &CompilePlan, nvcc: bool) -> Vec<String> {
     words.map(|word| if word.starts_with("--") { format!("-Wl,{word}") } else { word }).collect()
 }
 
-/// Whether plain C++ calls CUDA.
+/// Whether a file of plain C++ calls CUDA.
 fn names_cuda(file: &Utf8Path) -> bool {
     cudalint_files::read_text(file.as_std_path()).is_ok_and(|text| text.contains("cuda") || text.contains("<cu"))
 }
