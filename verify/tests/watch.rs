@@ -477,8 +477,13 @@ fn second(method: &str, confidence: &str, recorded: &str) -> Judgement {
             {"block": [1, 0, 0], "thread": [63, 0, 0], "kind": "read", "index": 128, "extent": 128, "line": 2}
         ]);
     });
-    let place = Place::new();
     let log = "allocation 1000 512\nlaunch 1 2 1 1 64 1 1\naccess 0 1 0 11fc 4 1000 0 1 0 0 63 0 0 0 0 1 1\nend 1 0 1";
+    whole(&own, KERNEL, log, recorded)
+}
+
+/// What the whole experiment says of a finding in a program that logs this, under a tool that says what was recorded.
+fn whole(own: &FindingEntry, text: &str, log: &str, recorded: &str) -> Judgement {
+    let place = Place::new();
     let nvcc = compiler(&format!(
         "test -z \"$CUDALINT_WATCH_LOG\" || printf '%s\\n' '{log}' > $CUDALINT_WATCH_LOG\n\
          test -z \"$CUDALINT_PROBE_LOG\" || printf '%s\\n' '{{\"event\":\"begin\"}}' '{{\"event\":\"exit\"}}' > $CUDALINT_PROBE_LOG"
@@ -495,13 +500,13 @@ fn second(method: &str, confidence: &str, recorded: &str) -> Judgement {
     let program = Program::Cuda(CudaProgram {
         origin: Origin::AsWritten,
         unit: "x.cu".into(),
-        files: vec![ScenarioFile { path: "x.cu".into(), text: KERNEL.to_owned() }],
+        files: vec![ScenarioFile { path: "x.cu".into(), text: text.to_owned() }],
         flags: Vec::new(),
         arguments: Vec::new(),
         reproducer: None,
         project: None,
     });
-    experiment::perform(&own, &program, &bench)
+    experiment::perform(own, &program, &bench)
 }
 
 #[test]
@@ -522,6 +527,40 @@ fn bounds_are_refuted_where_two_methods_agree_alone() {
     assert_eq!(seen.verdict, Verdict::Confirmed, "{}", seen.reason);
 }
 
+/// Threads go around a loop with a barrier a different number of times.
+const ROUNDS: &str = "__global__ void rounds(int *values) {\n    for (int k = 0; k < 2 + threadIdx.x % 2; ++k) {\n        \
+    __syncthreads();\n    }\n    if (threadIdx.x > 9) __syncwarp();\n}\n";
+
+fn barrier(line: u32) -> FindingEntry {
+    finding(|value| {
+        value["verification"]["method"] = "synccheck".into();
+        value["shows"] = serde_json::json!({"kind": "barrier"});
+        value["range"] = serde_json::json!({"start": {"line": line, "column": 9}, "end": {"line": line, "column": 24}});
+        value["function"] = "rounds".into();
+        value["witness"] = serde_json::Value::Null;
+    })
+}
+
+#[test]
+fn a_barrier_that_synccheck_passes_over_is_shown_by_a_count_of_arrivals() {
+    let told = |thread: u32, times: u32| format!("access 0 1 0 9000 {times} 0 0 0 0 0 {thread} 0 0 0 0 1 1\n");
+    let run = |own: &FindingEntry, counts: [u32; 3]| {
+        let accesses: String = (0..).zip(counts).map(|(thread, times)| told(thread, times)).collect();
+        whole(own, ROUNDS, &format!("launch 1 1 1 1 48 1 1\n{accesses}end 1 0 3"), "clean.synccheck")
+    };
+    let shown = run(&barrier(3), [2, 3, 2]);
+    assert_eq!(shown.verdict, Verdict::Confirmed, "{}", shown.reason);
+    assert!(shown.reason.contains("one was at the barrier 3 times, the other 2"), "{}", shown.reason);
+    assert_eq!(shown.evidence.records[0].thread, Some([1, 0, 0]));
+    let equal = run(&barrier(3), [2, 2, 2]);
+    assert_eq!(equal.verdict, Verdict::NotObserved, "{}", equal.reason);
+    assert!(equal.reason.contains("arrive at the barrier equally often"), "{}", equal.reason);
+    // A warp's barrier may take some lanes.
+    let of_warp = run(&barrier(5), [2, 3, 2]);
+    assert_eq!(of_warp.verdict, Verdict::NotObserved, "{}", of_warp.reason);
+    assert!(of_warp.reason.contains("no call of a block's barrier stands at line 5"), "{}", of_warp.reason);
+}
+
 #[test]
 fn a_header_with_the_flagged_lines_is_copied_with_what_includes_it() {
     let place = Place::new();
@@ -530,8 +569,8 @@ fn a_header_with_the_flagged_lines_is_copied_with_what_includes_it() {
     write("all.cuh", "#include \"kernels.cuh\"\n");
     write("main.cu", "#include \"all.cuh\"\nint main() { k<<<2, 64>>>(nullptr); }\n");
     let finding = finding(|value| value["path"] = "kernels.cuh".into());
-    let program = cudalint_verify::scenario::CudaProgram {
-        origin: cudalint_verify::scenario::Origin::AsWritten,
+    let program = CudaProgram {
+        origin: Origin::AsWritten,
         unit: place.path.join("main.cu"),
         files: Vec::new(),
         flags: Vec::new(),
@@ -577,8 +616,8 @@ fn a_lock_around_the_call_orders_what_a_header_does() {
     let lab = place.lab(place.machine(&nvcc, ""), limits());
     let said = |name: &str, before: &str| {
         write("main.cu", &kernel(before));
-        let program = cudalint_verify::scenario::CudaProgram {
-            origin: cudalint_verify::scenario::Origin::AsWritten,
+        let program = CudaProgram {
+            origin: Origin::AsWritten,
             unit: place.path.join("main.cu"),
             files: Vec::new(),
             flags: Vec::new(),

@@ -11,7 +11,7 @@ use cudalint_findings::model::{Confidence, FindingEntry, Method, Verdict};
 pub(super) fn opinion(finding: &FindingEntry, program: &Program, bench: &Bench<'_>, first: Judgement) -> Judgement {
     let is_whole = !matches!(program, Program::Kernel(_));
     match first.verdict {
-        Verdict::Unsupported if watchpoints_apply(finding) => {
+        Verdict::Unsupported if watchpoints_apply(finding, program) => {
             let watched = watchpoint::perform(finding, program, bench);
             match watched.verdict {
                 Verdict::Unsupported => first,
@@ -19,7 +19,7 @@ pub(super) fn opinion(finding: &FindingEntry, program: &Program, bench: &Bench<'
                 _ => watched,
             }
         }
-        Verdict::NotObserved if is_whole && watchpoints_apply(finding) => {
+        Verdict::NotObserved if is_whole && watchpoints_apply(finding, program) => {
             of_watchpoints(finding, first, watchpoint::perform(finding, program, bench))
         }
         // Only accesses that stay within their objects are refuted by watchpoints.
@@ -31,7 +31,7 @@ pub(super) fn opinion(finding: &FindingEntry, program: &Program, bench: &Bench<'
 }
 
 /// What a tool has passed over is looked at by watchpoints: racecheck does not report lanes of one warp in one step, nor
-/// memcheck an access that ends in another allocation. What they show counts; that the witness's own access stays within its
+/// memcheck an access that ends in another allocation, nor synccheck lanes that wait where they leave a loop. What they show counts; that the witness's own access stays within its
 /// object does where the finding rests on nothing that this program may not do.
 fn of_watchpoints(finding: &FindingEntry, first: Judgement, watched: Judgement) -> Judgement {
     match watched.verdict {
@@ -46,14 +46,15 @@ fn of_watchpoints(finding: &FindingEntry, first: Judgement, watched: Judgement) 
     }
 }
 
-/// Whether watchpoints may show what the tool does: races, and accesses beyond an array's end.
-fn watchpoints_apply(finding: &FindingEntry) -> bool {
-    let by_tool = matches!(finding.verification.method, Method::Memcheck | Method::Racecheck);
-    by_tool
-        && match &finding.claim.shows {
-            Shows::Access { fault: AccessFault::OutOfBounds, accesses, .. } | Shows::Race { accesses, .. } => {
-                !accesses.is_empty()
-            }
-            _ => false,
-        }
+/// Whether watchpoints may show what the tool does: races, accesses beyond an array's end, and barriers that threads of a block are
+/// at a different number of times.
+fn watchpoints_apply(finding: &FindingEntry, program: &Program) -> bool {
+    match (finding.verification.method, &finding.claim.shows) {
+        (
+            Method::Memcheck | Method::Racecheck,
+            Shows::Access { fault: AccessFault::OutOfBounds, accesses, .. } | Shows::Race { accesses, .. },
+        ) => !accesses.is_empty(),
+        (Method::Synccheck, Shows::Barrier) => matches!(program, Program::Cuda(_)),
+        _ => false,
+    }
 }

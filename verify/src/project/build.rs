@@ -68,7 +68,7 @@ impl Built {
         // What names nothing of CUDA needs no probe; but a library that is linked without it launches unseen.
         let is_library = |compiled: &Compiled| {
             let name = compiled.output.as_ref().and_then(|output| output.file_name()).unwrap_or("");
-            compiled.links && (name.ends_with(".so") || name.contains(".so."))
+            compiled.links && name.split('.').skip(1).any(|part| part == "so")
         };
         let without = self.compiled.iter().filter(|compiled| {
             compiled.done && compiled.with != With::Probe && (compiled.refused.is_some() || is_library(compiled))

@@ -71,14 +71,37 @@ pub fn at_places(
         let (open, close) = wrapping(id, place);
         inserted.around(place.span, open, close);
     }
-    for function in module.functions.iter().filter(|function| function.space.global && function.body.is_some()) {
-        if let Some(at) = root.and_then(|root| body_start(root, function)) {
-            copy.kernels.push(qualified(function));
-            inserted.at(at, format!(" cudalint_kernel({});", copy.kernels.len()));
-        }
+    for (function, (start, _)) in kernels(module, root) {
+        copy.kernels.push(qualified(function));
+        inserted.at(start, format!(" cudalint_kernel({});", copy.kernels.len()));
     }
     copy.text = inserted.into(text);
     copy
+}
+
+/// A text in which each thread counts how often it comes to these calls of barriers, of a line of the user's file, and tells it
+/// where it comes to its kernel's end.
+pub fn with_arrivals(text: &str, module: &Module, root: Option<Node<'_>>, barriers: &[Span], line: u32) -> Copy {
+    let mut copy = Copy::default();
+    let mut inserted = Insertions::default();
+    for span in barriers {
+        inserted.around(*span, "(cudalint_arrive(), ".to_owned(), ")".to_owned());
+    }
+    for (function, (start, end)) in kernels(module, root) {
+        let (id, name) = (copy.sites.len() as u32, qualified(function));
+        copy.kernels.push(name.clone());
+        copy.sites.push(Site { id, line, text: String::new(), access: Access::Read, function: name });
+        inserted.at(start, format!(" cudalint_kernel({});", copy.kernels.len()));
+        inserted.at(end, format!(" cudalint_tell_arrivals({id}); "));
+    }
+    copy.text = inserted.into(text);
+    copy
+}
+
+/// The kernels with the insides of their bodies.
+fn kernels<'m>(module: &'m Module, root: Option<Node<'_>>) -> Vec<(&'m Function, (u32, u32))> {
+    let own = module.functions.iter().filter(|function| function.space.global && function.body.is_some());
+    own.filter_map(|function| Some((function, inside(root?, function)?))).collect()
 }
 
 /// The call around a place.
@@ -108,13 +131,14 @@ fn qualified(function: &Function) -> String {
     function.name.as_str().to_owned()
 }
 
-/// The byte behind the brace that opens a function's body.
-fn body_start(root: Node<'_>, function: &Function) -> Option<u32> {
+/// The byte behind the brace that opens a function's body, and that of the brace that closes it.
+fn inside(root: Node<'_>, function: &Function) -> Option<(u32, u32)> {
     let name = function.name_span;
     let mut node = root.descendant_for_byte_range(name.start as usize, name.end as usize)?;
     loop {
         if let Some(body) = node.child_by_field_name("body") {
-            return (body.start_byte() as u32 >= name.end).then_some(body.start_byte() as u32 + 1);
+            let (start, end) = (body.start_byte() as u32, body.end_byte() as u32);
+            return (start >= name.end).then_some((start + 1, end.saturating_sub(1)));
         }
         node = node.parent()?;
     }

@@ -42,7 +42,7 @@ struct Record {
 };
 
 struct Thread {
-    unsigned launch, kernel, interval, warp, logged;
+    unsigned launch, kernel, interval, warp, logged, arrived;
 };
 
 struct Control {
@@ -83,7 +83,7 @@ __device__ inline Thread *self(unsigned *focus) {
     Thread *thread = &threads[id];
     if (thread->launch != control.launch) {
         thread->launch = control.launch;
-        thread->kernel = thread->interval = thread->warp = thread->logged = 0;
+        thread->kernel = thread->interval = thread->warp = thread->logged = thread->arrived = 0;
     }
     return thread;
 }
@@ -152,6 +152,16 @@ __device__ inline void note(unsigned site, unsigned kind, const volatile void *p
     *(volatile unsigned *)&record->launch = control.launch;
 }
 
+// A flagged barrier is come to; and the kernel's end, where the thread says how often that was, in place of a size.
+__device__ inline void arrive() {
+    unsigned focus;
+    if (Thread *thread = self(&focus)) ++thread->arrived;
+}
+__device__ inline void tell_arrivals(unsigned site) {
+    unsigned focus;
+    if (Thread *thread = self(&focus)) note(site, READ, control.records, thread->arrived, nullptr, 0);
+}
+
 __device__ inline unsigned dynamic_shared() {
     unsigned bytes;
     asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
@@ -194,6 +204,12 @@ __host__ __device__ __forceinline__ T *cudalint_touch_at(unsigned site, unsigned
 }
 __host__ __device__ __forceinline__ void cudalint_kernel(unsigned kernel) {
     CUDALINT_WATCH_ON_DEVICE(cudalint_watch::enter(kernel);)
+}
+__host__ __device__ __forceinline__ void cudalint_arrive() {
+    CUDALINT_WATCH_ON_DEVICE(cudalint_watch::arrive();)
+}
+__host__ __device__ __forceinline__ void cudalint_tell_arrivals(unsigned site) {
+    CUDALINT_WATCH_ON_DEVICE(cudalint_watch::tell_arrivals(site);)
 }
 __host__ __device__ __forceinline__ unsigned long long cudalint_dynamic_shared() {
     unsigned bytes = 0;

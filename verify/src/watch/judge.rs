@@ -8,7 +8,7 @@ use super::written::Writes;
 use crate::tools::sanitizer::base_name;
 use cudalint_findings::AccessKind;
 use cudalint_findings::model::{Access, Confidence, FindingEntry};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
 /// Accesses to one stretch of memory that are compared with each other, at most.
@@ -25,6 +25,8 @@ pub enum Answer {
     Outside(Logged, (u64, u64)),
     /// This access reads what no thread of its block has written.
     Unwritten(Logged),
+    /// These two threads of one block come to the kernel's end, and the first was more often at the barrier.
+    Arrivals(Logged, Logged),
     /// The witness's own access was made, and lies within its object.
     Inside(Logged),
     /// The lines ran, and what the finding says was not seen: in one sentence, why.
@@ -159,6 +161,35 @@ impl Question<'_> {
         } else {
             "the witness's thread does not read its element there".to_owned()
         })
+    }
+
+    /// Whether two threads of a block that both come to the kernel's end were at the finding's barrier a different number of
+    /// times, which stands where an access has its size.
+    pub fn arrivals(&self) -> Answer {
+        let kernel = self.finding.claim.kernel.as_deref().map(base_name);
+        let own = |access: &&Logged| {
+            kernel.as_deref().is_none_or(|kernel| self.kernel(access) == Some(kernel))
+                && (self.is_same_launch(access) || self.finding.confidence != Confidence::Definite)
+        };
+        let mut blocks: BTreeMap<(u32, [u64; 3]), (Logged, Logged)> = BTreeMap::new();
+        for access in self.log.accesses.iter().filter(own) {
+            let (most, least) = blocks.entry((access.launch, access.block)).or_insert((*access, *access));
+            if access.size > most.size {
+                *most = *access;
+            }
+            if access.size < least.size {
+                *least = *access;
+            }
+        }
+        if let Some((most, least)) = blocks.values().find(|(most, least)| most.size > least.size) {
+            return Answer::Arrivals(*most, *least);
+        }
+        if blocks.values().all(|(most, _)| most.size == 0) {
+            return Answer::NotReached;
+        }
+        Answer::NotSeen(
+            "all threads of a block that come to the kernel's end arrive at the barrier equally often".to_owned(),
+        )
     }
 
     /// The site of an access.

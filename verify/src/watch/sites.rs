@@ -5,8 +5,8 @@ use cudalint_findings::LineIndex;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::DeviceOp;
 use cudalint_program::ir::{
-    BinaryOp, Block, Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, Module, Space, Stmt, StmtId, Type,
-    TypeId, Variable,
+    BinaryOp, Block, Expr, ExprId, ExprNode, Function, FunctionId, FunctionRole, LocalId, Module, Space, Stmt, StmtId,
+    Type, TypeId, Variable,
 };
 use cudalint_syntax::Span;
 use std::collections::BTreeSet;
@@ -91,6 +91,29 @@ pub fn places(module: &Module, text: &str, on_line: impl Fn(u32) -> bool) -> Vec
     }
     found.sort_by_key(|place| (place.span.start, std::cmp::Reverse(place.span.end)));
     found.dedup_by_key(|place| place.span);
+    found
+}
+
+/// The calls by which threads wait for their block, on the lines (from 1) for which `on_line` holds. One that a macro makes is none
+/// of them.
+pub fn barriers(module: &Module, text: &str, on_line: impl Fn(u32) -> bool) -> Vec<Span> {
+    let lines = LineIndex::new(text);
+    let of_node = |node: &ExprNode| {
+        let Expr::Call { callee, .. } = &node.kind else { return None };
+        let Expr::Name { path, .. } = &module.exprs.get(*callee)?.kind else { return None };
+        let name: &str = path.last()?;
+        let op = ApiId::named(name).and_then(|api| api.device_op());
+        let written = text.get(node.span.range())?;
+        (node.expansion.is_none()
+            && matches!(op, Some(DeviceOp::BlockBarrier | DeviceOp::BlockVote(_)))
+            && written.starts_with(name)
+            && written.ends_with(')')
+            && on_line(lines.line(node.span.start as usize) as u32 + 1))
+        .then_some(node.span)
+    };
+    let mut found: Vec<Span> = module.exprs.iter().filter_map(of_node).collect();
+    found.sort_by_key(|span| span.start);
+    found.dedup();
     found
 }
 

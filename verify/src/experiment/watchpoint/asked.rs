@@ -6,7 +6,7 @@ use crate::subject::{Stretch, Subject};
 use crate::watch::copy::{self, Copy};
 use crate::watch::judge::{Answer, Question};
 use crate::watch::log::Logged;
-use crate::watch::{HEADER, whole};
+use crate::watch::{HEADER, sites, whole};
 use cudalint_findings::Shows;
 use cudalint_findings::claim::AccessFault;
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Range, Verdict};
@@ -24,6 +24,8 @@ pub(super) enum Asked {
     Unwritten,
     /// Two accesses have no order.
     Race,
+    /// Threads of one block are at a barrier a different number of times.
+    Arrivals,
 }
 
 impl Asked {
@@ -31,6 +33,7 @@ impl Asked {
         match finding.claim.shows {
             Shows::Access { fault: AccessFault::Unwritten, .. } => Self::Unwritten,
             Shows::Access { .. } => Self::Bounds,
+            Shows::Barrier => Self::Arrivals,
             _ => Self::Race,
         }
     }
@@ -40,6 +43,7 @@ impl Asked {
             Self::Bounds => question.bounds(),
             Self::Unwritten => question.unwritten(),
             Self::Race => question.race(),
+            Self::Arrivals => question.arrivals(),
         }
     }
 }
@@ -66,6 +70,15 @@ pub(super) fn copy_of(
 ) -> Result<Copy, String> {
     let module = subject.module(stretch).ok_or_else(|| format!("{}: no CUDA C++", subject.path))?;
     let (text, root) = (&subject.text, stretch.parsed.root());
+    if Asked::of(finding) == Asked::Arrivals {
+        let (first, last) = finding.range.lines();
+        let own = |line: u32| number_of(line).is_some_and(|shown| (first..=last).contains(&shown));
+        let barriers = sites::barriers(module, text, own);
+        if barriers.is_empty() {
+            return Err(format!("no call of a block's barrier stands at line {first}"));
+        }
+        return Ok(copy::with_arrivals(text, module, root, &barriers, first));
+    }
     if Asked::of(finding) == Asked::Unwritten {
         let (start, end) = (finding.range.start, finding.range.end);
         let (first, last) = finding.range.lines();
@@ -105,6 +118,19 @@ pub(super) fn wanted_lines(finding: &FindingEntry) -> BTreeSet<u32> {
     lines
 }
 
+/// The record of a thread at the kernel's end.
+fn arrivals(access: &Logged, record: EvidenceRecord) -> EvidenceRecord {
+    let triple = |[x, y, z]: [u64; 3]| format!("({x},{y},{z})");
+    let text = format!(
+        "thread {} of block {} comes to the kernel's end and was at the barrier {} times, launch {}",
+        triple(access.thread),
+        triple(access.block),
+        access.size,
+        access.launch
+    );
+    EvidenceRecord { text, ..record }
+}
+
 pub(super) fn judgement(
     finding: &FindingEntry,
     question: &Question<'_>,
@@ -139,6 +165,14 @@ pub(super) fn judgement(
                 .to_owned(),
             vec![record("uninitialized read", &access)],
         ),
+        Answer::Arrivals(more, fewer) => (
+            Verdict::Confirmed,
+            format!(
+                "two threads of one block come to the kernel's end: one was at the barrier {} times, the other {}",
+                more.size, fewer.size
+            ),
+            [more, fewer].map(|access| arrivals(&access, record("barrier arrivals", &access))).into(),
+        ),
         Answer::Inside(access) => (
             Verdict::Refuted,
             "the witness's own access was made, and lies within its object".to_owned(),
@@ -149,7 +183,18 @@ pub(super) fn judgement(
             let reason = match &question.log.off {
                 Some(why) => format!("nothing was logged at the finding's lines: {why}"),
                 None if question.log.launches.is_empty() => "the program launches no kernel".to_owned(),
-                None => "the finding's lines were not reached".to_owned(),
+                None => {
+                    let failed = question.log.launches.iter().find_map(|it| it.status.filter(|status| *status != 0));
+                    // What a kernel wrote down before it failed may be lost.
+                    failed.map_or_else(
+                        || "the finding's lines were not reached".to_owned(),
+                        |status| {
+                            format!(
+                                "nothing was logged at the finding's lines, and a kernel failed with error {status}"
+                            )
+                        },
+                    )
+                }
             };
             (Verdict::Unviable, reason, Vec::new())
         }

@@ -106,7 +106,10 @@ fn is_shown(finding: &FindingEntry, copy: &Copy, unfollowed: Option<&str>, text:
     let whole = text.rfind('\n').and_then(|end| text.get(..=end)).unwrap_or("");
     let log = Log::read(whole);
     let question = Question { finding, sites: &copy.sites, kernels: &copy.kernels, unfollowed, log: &log };
-    matches!(Asked::of(finding).answer(&question), Answer::Race(..) | Answer::Outside(..) | Answer::Unwritten(_))
+    matches!(
+        Asked::of(finding).answer(&question),
+        Answer::Race(..) | Answer::Outside(..) | Answer::Unwritten(_) | Answer::Arrivals(..)
+    )
 }
 
 /// The project's own build, with the finding's file replaced by its copy.
