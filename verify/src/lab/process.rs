@@ -2,7 +2,6 @@
 //! itself.
 
 use super::bench::Lab;
-use super::enough::Enough;
 use super::environment::CHILD;
 use super::job::End;
 use super::launch::{Bounds, DEVICE, Order, Reply, ReplyEnd};
@@ -90,7 +89,7 @@ impl Lab {
     }
 
     /// Starts a process and waits for its end, or until what it has written is enough.
-    pub(super) fn execute(&self, task: &Task, mut enough: Option<Enough<'_>>) -> Done {
+    pub(super) fn execute(&self, task: &Task, enough: Option<&mut dyn FnMut() -> bool>) -> Done {
         if self.stop.requested() {
             return Done { end: End::Interrupted, seconds: 0.0 };
         }
@@ -123,7 +122,7 @@ impl Lab {
             Ok(child) => child,
             Err(error) => return done(End::NotStarted(format!("{}: {error}", self.launcher.program))),
         };
-        let (answer, had_enough) = self.attend(&mut child, &order, enough.as_mut());
+        let (answer, had_enough) = self.attend(&mut child, &order, enough);
         drop(child.wait());
         match answer {
             Some(reply) => {
@@ -153,7 +152,12 @@ impl Lab {
 
     /// Gives the order and waits for the answer. A launcher that gives none in time is killed, and its program with it. Also
     /// tells whether the program was asked to end since what it had written was enough.
-    fn attend(&self, child: &mut Child, order: &Order, mut enough: Option<&mut Enough<'_>>) -> (Option<Reply>, bool) {
+    fn attend(
+        &self,
+        child: &mut Child,
+        order: &Order,
+        mut enough: Option<&mut dyn FnMut() -> bool>,
+    ) -> (Option<Reply>, bool) {
         let mut had_enough = false;
         let (Some(mut answer_pipe), mut order_pipe) = (child.stdout.take(), child.stdin.take()) else {
             return (None, false);
@@ -177,7 +181,7 @@ impl Lab {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if order_pipe.is_some() && !self.stop.requested() {
-                had_enough = enough.as_mut().is_some_and(|enough| enough.ends());
+                had_enough = enough.as_mut().is_some_and(|enough| enough());
             }
             if order_pipe.is_some() && (had_enough || self.stop.requested()) {
                 order_pipe = None;

@@ -30,7 +30,7 @@ impl Bench<'_> {
         Files::of(&self.folder, label).text
     }
 
-    fn carry_out(&self, run: &Run, enough: Option<Enough<'_>>) -> RunOutcome {
+    fn carry_out(&self, run: &Run, mut enough: Option<Enough<'_>>) -> RunOutcome {
         let waiting = Instant::now();
         let slot = if run.device {
             let there = self.lab.machine.devices.len();
@@ -95,7 +95,8 @@ impl Bench<'_> {
             device: run.device,
         };
         self.enter(Phase::Running);
-        let done = self.lab.execute(&task, enough);
+        let mut ends = || enough.as_mut().is_some_and(Enough::ends);
+        let done = self.lab.execute(&task, Some(&mut ends));
         self.count(|times| {
             times.run += done.seconds;
             times.interrupted |= done.end == End::Interrupted;
