@@ -3,10 +3,10 @@
 use crate::parts::{allocated_beside, allocation_label, assumptions, event_finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::{Call, User};
-use cudalint_findings::{Applicability, Edit, Finding, Fix, Label, Method, Shows};
+use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Label, Method, Shows, Witness};
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, Space};
-use cudalint_replay::facts::{Buffer, Event, EventKind, Owner, Pointer, PointerArgument, Site};
+use cudalint_replay::facts::{Buffer, Event, EventKind, FreedTwice, Owner, Pointer, PointerArgument, Site};
 use cudalint_replay::quantity::Quantity;
 use cudalint_syntax::Span;
 
@@ -18,6 +18,14 @@ pub static RULE: Rule = rule!("bad-free", Correctness, ApiError)
     .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for fact in &context.facts.freed_twice {
+        // Where the walk has seen what the pointer is, it says more; where it has not come, nothing is known.
+        let mut seen = context.facts.events.iter().filter(|event| event.site == fact.second).peekable();
+        let is_open = |event: &Event| matches!(&event.kind, EventKind::Free { argument, .. } if argument.pointer == Pointer::Unknown);
+        if seen.peek().is_some() && seen.all(is_open) {
+            sink.report(freed_twice(context, fact));
+        }
+    }
     for event in &context.facts.events {
         // A condition may find out whose memory it is, unless that was settled beside it; a check, that there is none.
         if let EventKind::Free { api, argument } = &event.kind
@@ -82,6 +90,22 @@ fn finding(context: &ModuleContext<'_>, event: &Event, api: &str, argument: &Poi
         _ => "free the pointer that the allocation gave".to_owned(),
     });
     Some(finding)
+}
+
+/// Memory that somebody else has allocated, freed twice by one name.
+fn freed_twice(context: &ModuleContext<'_>, fact: &FreedTwice) -> Finding {
+    let FreedTwice { function, api, text, first, second } = fact;
+    let message = format!("`{api}` is given `{text}`, which has been freed already");
+    let place = context.place_of(*second);
+    let call = Call { site: Some(place.clone()), ..Call::of(api.as_str()) };
+    let mut finding = RULE.finding(Confidence::Likely, place, Shows::FailedCall { call }, message);
+    finding.function = context.function_name(*function);
+    finding.label = "freed a second time".to_owned();
+    finding.related.push(Label { place: context.place_of(*first), message: "freed here".to_owned() });
+    let assumptions = vec![format!("`{text}` is not a null pointer")];
+    finding.witness = Some(Witness { assumptions, ..Witness::default() });
+    finding.help = Some("one of the two may be meant for another pointer".to_owned());
+    finding
 }
 
 /// What frees it: the function of the allocator's library that does nothing else.

@@ -18,7 +18,9 @@ fn finding(context: &ModuleContext<'_>, early: &TooEarly<'_>) -> Option<Finding>
     }
     let text = &early.fact.argument.text;
     let (what, assumed) = match &early.fact.what {
-        Started::Copy { api } => (format!("`{api}`"), format!("`{api}` is not done by then")),
+        Started::Copy { api } | Started::Algorithm { name: api } => {
+            (format!("`{api}`"), format!("`{api}` is not done by then"))
+        }
         Started::Kernel { name, kernel, parameter } => {
             let (module, id) = (*kernel)?;
             let function = context.project.function_at(module, id)?;

@@ -34,15 +34,20 @@ fn finding(context: &ModuleContext<'_>, event: &Event, fact: &CrossedFact) -> Op
     let CrossedFact { argument, first, second, meeting } = fact;
     let meeting = meeting.as_ref()?;
     let Pointer::Into { buffer, .. } = &argument.pointer else { return None };
-    let does = |writes: bool| if writes { "writes" } else { "reads" };
+    let does = |work: &CrossedWork, writes: bool| match work.what {
+        // Which of its pointers a library writes is not asked.
+        Started::Algorithm { .. } => "uses",
+        _ if writes => "writes",
+        _ => "reads",
+    };
     let message = format!(
         "{} {} `{}` {}, and {}, which {} it {}, may not be done by then: nothing orders the two",
         name(second),
-        does(meeting.second_writes),
+        does(second, meeting.second_writes),
         buffer.name,
         stream(&second.stream),
         name(first),
-        does(meeting.first_writes),
+        does(first, meeting.first_writes),
         stream(&first.stream),
     );
     let mut assumed = assumptions([&event.assumptions]);
@@ -68,7 +73,7 @@ fn event_assumes(event: &Event, text: &String) -> bool {
 
 fn name(work: &CrossedWork) -> String {
     match &work.what {
-        Started::Copy { api } => format!("`{api}`"),
+        Started::Copy { api } | Started::Algorithm { name: api } => format!("`{api}`"),
         Started::Kernel { name, .. } => format!("the kernel `{name}`"),
     }
 }

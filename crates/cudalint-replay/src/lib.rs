@@ -9,6 +9,7 @@ mod ended;
 pub mod facts;
 pub mod fillings;
 mod forks;
+mod freed_twice;
 pub mod given;
 pub mod hints;
 mod host;

@@ -5,6 +5,7 @@ use crate::compile_logs::unread_logs;
 use crate::ended::ended_calls;
 use crate::facts::Facts;
 use crate::forks::forks;
+use crate::freed_twice::freed_twice;
 use crate::parameters::parameter_faults;
 use crate::spaces::space_faults;
 use crate::statics::static_calls;
@@ -26,6 +27,7 @@ pub fn add_structure(project: &Project, id: ModuleId, facts: &mut Facts) {
     }
     facts.space_faults = space_faults(project, id);
     facts.forks = forks(project, id);
+    facts.freed_twice = freed_twice(project, id);
     facts.static_calls = static_calls(project, id);
     facts.ended_calls = ended_calls(project, id);
 }

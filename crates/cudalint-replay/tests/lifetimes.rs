@@ -27,7 +27,7 @@ fn early(text: &str) -> Vec<String> {
     let shown = |kind: &EventKind| match kind {
         EventKind::Early(fact) => {
             let what = match &fact.what {
-                Started::Copy { api } => api.to_string(),
+                Started::Copy { api: name } | Started::Algorithm { name } => name.to_string(),
                 Started::Kernel { name, .. } => name.clone(),
             };
             let done = match fact.early {

@@ -24,7 +24,7 @@ const BEFORE: &str = "
 /// The pairs of work that nothing orders.
 fn crossed(body: &str) -> Vec<String> {
     let name = |what: &Started| match what {
-        Started::Copy { api } => api.to_string(),
+        Started::Copy { api: name } | Started::Algorithm { name } => name.to_string(),
         Started::Kernel { name, .. } => name.clone(),
     };
     let pair = |fact: &CrossedFact| format!("{} and {}", name(&fact.first.what), name(&fact.second.what));

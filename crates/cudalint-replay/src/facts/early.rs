@@ -38,6 +38,11 @@ pub enum Started {
         /// The function called.
         api: Name,
     },
+    /// An algorithm of a library, which touches what its pointers lead to.
+    Algorithm {
+        /// As it is called.
+        name: Name,
+    },
     /// A kernel.
     Kernel {
         /// As it is written.

@@ -121,3 +121,18 @@ pub struct ForkFact {
     /// That of the child.
     pub child: MadeCall,
 }
+
+/// A function gives back twice what one name means, and nothing between gives the name another value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FreedTwice {
+    /// The function.
+    pub function: FunctionId,
+    /// What is called each time.
+    pub api: Name,
+    /// The name, as it is written.
+    pub text: Name,
+    /// The first call.
+    pub first: Site,
+    /// The second.
+    pub second: Site,
+}

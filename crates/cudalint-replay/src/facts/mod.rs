@@ -22,7 +22,8 @@ pub use early::{
     CaptureFact, Early, EarlyFact, NameFact, NameFault, PackedFact, PackedFault, Started, TimedFact, UnreadFact,
 };
 pub use faults::{
-    EndedCall, ForkFact, MadeCall, ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind, StaticCall,
+    EndedCall, ForkFact, FreedTwice, MadeCall, ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind,
+    StaticCall,
 };
 pub use hints::{ImplicitTransfer, RedundantWait};
 pub use launch::{LaunchArgument, LaunchFact};

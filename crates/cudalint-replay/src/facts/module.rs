@@ -1,8 +1,8 @@
 //! All facts on one module.
 
 use super::{
-    Checker, DefectFact, EndedCall, Event, ForkFact, FunctionStatus, ImplicitTransfer, KernelSummary, ParameterFault,
-    PythonFault, RedundantWait, SpaceFault, StaticCall, Step, UnreadLog,
+    Checker, DefectFact, EndedCall, Event, ForkFact, FreedTwice, FunctionStatus, ImplicitTransfer, KernelSummary,
+    ParameterFault, PythonFault, RedundantWait, SpaceFault, StaticCall, Step, UnreadLog,
 };
 use crate::runs::{Counts, KernelAccount, KernelRun};
 use cudalint_kernel::python::Specialization;
@@ -36,6 +36,8 @@ pub struct Facts {
     pub unread_logs: Vec<UnreadLog>,
     /// Processes that are forked after they have used CUDA.
     pub forks: Vec<ForkFact>,
+    /// Memory that a function gives back twice by one name, wherever it comes from.
+    pub freed_twice: Vec<FreedTwice>,
     /// Calls of CUDA before `main` and after it.
     pub static_calls: Vec<StaticCall>,
     /// Kernel parameters that are not plain data, in order.

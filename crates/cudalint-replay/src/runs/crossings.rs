@@ -105,7 +105,7 @@ fn is_again(first: &CrossedWork, second: &CrossedWork) -> bool {
 /// The possible views of what a piece of work touches.
 fn touched(facts: &[Facts], work: &CrossedWork) -> Vec<Touched> {
     match &work.what {
-        Started::Copy { .. } => {
+        Started::Copy { .. } | Started::Algorithm { .. } => {
             let Some((Quantity::Known(from), bytes)) = &work.part else { return Vec::new() };
             // What is copied is not nothing, where nobody knows how much.
             let count = bytes.known().unwrap_or(1);

@@ -180,7 +180,10 @@ impl<'p> Walker<'p> {
                 // Algorithms work on what their iterators lead to, and on what they take by reference.
                 let outs = self.arguments_of(None, args);
                 if path.segments[0] != "std" {
-                    self.may_wait();
+                    let goes_on = self.runs_algorithm(id, path, args, &outs);
+                    if !goes_on {
+                        self.may_wait();
+                    }
                 }
                 let keeps = path.segments[0] == "std" || name.starts_with("make_");
                 for (out, expr) in outs.iter().zip(args) {

@@ -5,7 +5,7 @@ use super::flow::Truth;
 use super::{Out, Slot, Walker};
 use crate::facts::LostAt;
 use crate::host::{Flow, JoinRule, Mark, ObjId, Paths};
-use crate::memory::Place;
+use crate::memory::{Freed, Place, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
@@ -311,7 +311,7 @@ impl<'p> Walker<'p> {
 
     /// A loop that runs nobody knows how often: what it may write is forgotten first, then its body is run once.
     fn abstract_loop(&mut self, rounds: Rounds<'p>, start: Mark, base: usize) -> Flow {
-        self.forget_since(start);
+        self.forget_rounds(start);
         if self.dry == 0 {
             for _ in 0..2 {
                 let mark = self.memory.mark();
@@ -319,15 +319,17 @@ impl<'p> Walker<'p> {
                 self.loop_round(rounds);
                 self.dry -= 1;
                 let written = self.memory.written_since(mark);
+                let lives = |w: &Self, id: ObjId| w.memory.get(id).freed == Freed::No;
+                let alive: Vec<bool> = written.iter().map(|id| lives(self, *id)).collect();
                 self.memory.undo(mark);
                 let mut news = false;
-                for id in written {
+                for (id, alive) in written.into_iter().zip(alive) {
                     let object = self.memory.get(id);
                     // What a pointer led to in the first round, it need not in the next.
                     let mut pointers = Vec::new();
                     object.pointers(&[], &mut pointers);
                     news |= !pointers.is_empty();
-                    self.memory.forget_object(id);
+                    self.forget_round(id, alive);
                 }
                 if !news {
                     break;
@@ -350,8 +352,24 @@ impl<'p> Walker<'p> {
         let none = self.alternative(mark, |_| Flow::Next);
         let flow = self.settle(mark, [none, round], &JoinRule::Either);
         self.collect(base, true, |f| matches!(f, Flow::Continue | Flow::Break));
-        self.forget_since(start);
+        self.forget_rounds(start);
         flow
+    }
+
+    /// Forgets what rounds have written since the mark; what none of them has freed is still there.
+    fn forget_rounds(&mut self, mark: Mark) {
+        for id in self.memory.written_since(mark) {
+            self.forget_round(id, true);
+        }
+    }
+
+    /// Forgets what an object that rounds write holds, and whether it is there unless it is behind each round.
+    fn forget_round(&mut self, id: ObjId, alive: bool) {
+        if alive && self.memory.get(id).freed == Freed::No {
+            self.memory.forget(id, &root());
+        } else {
+            self.memory.forget_object(id);
+        }
     }
 
     fn loop_round(&mut self, Rounds { condition, step, body }: Rounds<'p>) -> Flow {

@@ -4,6 +4,7 @@
 // is small, and its switches are independent.
 #![allow(clippy::unused_self, clippy::needless_pass_by_value, clippy::struct_excessive_bools)]
 
+mod algorithms;
 mod apis;
 mod arguments;
 mod caches;

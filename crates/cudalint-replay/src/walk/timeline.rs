@@ -106,7 +106,7 @@ impl Walker<'_> {
     }
 
     /// The stream that a value means.
-    fn queue_from(&self, stream: ExprId, out: &Out) -> Queue {
+    pub(super) fn queue_from(&self, stream: ExprId, out: &Out) -> Queue {
         let made = |object| self.memory.get(object).info.origin.api().is_some_and(|api| api.creates(Handle::Stream));
         match &out.val.kind {
             Kind::Null => Queue::Default,
@@ -148,8 +148,13 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether anything has been started that nothing has waited for.
+    pub(super) const fn has_begun(&self) -> bool {
+        !self.timeline.work.is_empty()
+    }
+
     /// The next number, for something that is put into a stream.
-    fn puts(&mut self, queue: Queue) -> Put {
+    pub(super) fn puts(&mut self, queue: Queue) -> Put {
         let (number, class) = (self.number(), self.class_of(queue));
         self.timeline.order.put(queue, class, number);
         Put { number, queue }
