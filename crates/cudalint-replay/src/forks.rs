@@ -1,6 +1,6 @@
 //! Processes that are forked after they have used CUDA, and whose child uses CUDA: the state of CUDA does not survive that.
 
-use crate::facts::{ForkFact, MadeCall, Site};
+use crate::facts::{ForkFact, Forker, MadeCall, Site};
 use crate::sure_calls::SureCalls;
 use cudalint_program::Project;
 use cudalint_program::ir::{
@@ -77,7 +77,8 @@ impl<'p> Reader<'p> {
                 let child = SureCalls::new(self.project).of_block(self.id, self.function, block)?;
                 let goes_on = child.condition.is_some() || self.runs_another(block);
                 let (fork, before) = (*site, before?);
-                return (!goes_on).then_some(ForkFact { function: self.number, fork, before, child: child.made });
+                let (function, by) = (self.number, Forker::Call);
+                return (!goes_on).then_some(ForkFact { function, fork, before, child: child.made, by });
             }
         }
         None

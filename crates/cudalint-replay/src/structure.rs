@@ -18,6 +18,7 @@ pub fn add_structure(project: &Project, id: ModuleId, facts: &mut Facts) {
     let module = project.module(id);
     facts.unread_logs = unread_logs(project, id, &facts.status);
     if module.language == Language::Python {
+        facts.forks = crate::python::forks::forks(project, id);
         return;
     }
     for (kernel, function) in module.functions.iter_enumerated() {

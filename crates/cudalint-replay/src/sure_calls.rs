@@ -125,7 +125,7 @@ impl<'p> SureCalls<'p> {
 }
 
 /// Whether a function has to do with the state of CUDA in this process.
-fn touches_cuda(api: ApiId) -> bool {
+pub(crate) fn touches_cuda(api: ApiId) -> bool {
     api.is_cuda_host()
         && !api.is_pure()
         && api.section != "Version Management"

@@ -51,7 +51,7 @@ pub const CHAPTERS: &[Chapter] = &[
             guideline(
                 "CUDA-1.6",
                 "Behind `fork` the child does nothing before `exec`",
-                "forks whose two sides are told apart in another function, and `multiprocessing` of Python, whose way of starting hangs on the version and the system",
+                "forks whose two sides are told apart in another function, and in Python processes whose functions are methods or are not in sight",
             ),
             guideline(
                 "CUDA-1.7",

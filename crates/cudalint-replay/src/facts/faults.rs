@@ -114,12 +114,28 @@ pub struct MadeCall {
 pub struct ForkFact {
     /// The function that forks.
     pub function: FunctionId,
-    /// The call of `fork`.
+    /// The call that forks.
     pub fork: Site,
     /// The call of CUDA before.
     pub before: MadeCall,
     /// That of the child.
     pub child: MadeCall,
+    /// What forks.
+    pub by: Forker,
+}
+
+/// What forks a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Forker {
+    /// The call of `fork` itself.
+    Call,
+    /// What starts processes.
+    Started {
+        /// Its name.
+        what: Name,
+        /// Whether the program says that it forks; else that hangs on the version and the system.
+        sure: bool,
+    },
 }
 
 /// A function gives back twice what one name means, and nothing between gives the name another value.

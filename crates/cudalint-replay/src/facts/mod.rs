@@ -22,7 +22,7 @@ pub use early::{
     CaptureFact, Early, EarlyFact, NameFact, NameFault, PackedFact, PackedFault, Started, TimedFact, UnreadFact,
 };
 pub use faults::{
-    EndedCall, ForkFact, FreedTwice, MadeCall, ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind,
+    EndedCall, ForkFact, Forker, FreedTwice, MadeCall, ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind,
     StaticCall,
 };
 pub use hints::{ImplicitTransfer, RedundantWait};

@@ -23,6 +23,7 @@ mod dtypes;
 mod emit;
 mod exprs;
 mod faults;
+pub(crate) mod forks;
 mod gufuncs;
 mod hand;
 mod heap;
