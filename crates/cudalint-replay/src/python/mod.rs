@@ -38,6 +38,7 @@ mod native_faults;
 mod ops;
 mod parameters;
 mod parser;
+mod processes;
 mod records;
 mod reductions;
 pub(crate) mod status;

@@ -74,7 +74,11 @@ impl Walker<'_> {
     fn policy_queue(&self, policy: ExprId) -> Option<Queue> {
         let Some(Expr::Name { path, .. }) = self.kind(policy) else { return None };
         match path.segments.iter().map(Name::as_str).collect::<Vec<_>>().as_slice() {
-            ["thrust", "device"] | ["thrust", "cuda", "par" | "par_nosync"] => Some(Queue::Default),
+            ["thrust", "device"] => Some(Queue::Default),
+            // Others run on the host.
+            ["thrust", backend, "par" | "par_nosync"] if !matches!(backend, &"omp" | &"tbb" | &"cpp") => {
+                Some(Queue::Default)
+            }
             _ => None,
         }
     }
