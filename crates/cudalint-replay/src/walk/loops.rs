@@ -45,11 +45,36 @@ impl<'p> Walker<'p> {
     ) -> Flow {
         let known = self.path.known();
         self.lifetimes.loops += 1;
-        let flow = self.run_rounds(kind, Rounds { condition, step, body });
+        let mut flow = self.run_rounds(kind, Rounds { condition, step, body });
         self.lifetimes.loops -= 1;
+        if flow == Flow::Next && self.is_endless(kind, condition, body) {
+            flow = Flow::Stop;
+        }
         // What an iteration that was left early says holds for the rest of that iteration.
         self.path.leave_frame(known, 1);
         flow
+    }
+
+    /// Whether nothing comes behind a loop: its condition is a number that is not zero, or there is none, and nothing in it leads out but
+    /// out of the function.
+    fn is_endless(&self, kind: LoopKind, condition: Option<ExprId>, body: &Block) -> bool {
+        let goes_on = match condition {
+            Some(condition) => matches!(self.kind(condition), Some(Expr::Int { value, .. }) if *value != 0),
+            None => kind == LoopKind::For,
+        };
+        let (true, Some(function)) = (goes_on, self.function()) else { return false };
+        let (module, mut leads_out) = (self.module(), false);
+        walk(module, function, body, |item| {
+            if let Item::Stmt(id) = item {
+                let statement = module.stmts.get(id).map(|node| &node.kind);
+                leads_out |= matches!(
+                    statement,
+                    Some(Stmt::Break | Stmt::Goto(_) | Stmt::Unknown { .. } | Stmt::Elided { .. }) | None
+                );
+            }
+            !leads_out
+        });
+        !leads_out
     }
 
     fn run_rounds(&mut self, kind: LoopKind, rounds: Rounds<'p>) -> Flow {
