@@ -200,6 +200,7 @@ impl<'p> Walker<'p> {
                 if let Some(value) = value {
                     self.eval(*value);
                 }
+                self.throws();
                 self.ended = true;
                 Out::unknown()
             }

@@ -148,12 +148,19 @@ impl Walker<'_> {
         let left = |flow: &Flow| !matches!(flow, Flow::Next | Flow::Stop);
         let frame = self.frames.last_mut();
         match (left(&first.flow) || left(&second.flow), frame.and_then(|frame| frame.tries.last_mut())) {
-            (false, Some(conditions)) if thrown[0] != thrown[1] => *conditions += 1,
+            (false, Some(body)) if thrown[0] != thrown[1] => body.conditions += 1,
             (false, _) => self.undecide(-1),
             (true, _) => {}
         }
         let rule = truth.map_or(JoinRule::Either, JoinRule::Where);
         self.settle(mark, [first, second], &rule)
+    }
+
+    /// Something is thrown: what the nearest `try` around leads to, in this function or in one that has called it, may come next.
+    pub(super) fn throws(&mut self) {
+        if let Some(body) = self.frames.iter_mut().rev().find_map(|frame| frame.tries.last_mut()) {
+            body.throws = true;
+        }
     }
 
     /// Whether the path that has just ended was left by a `throw` inside of a `try`.

@@ -1,8 +1,9 @@
 //! Statements of host code.
 
 use super::flow::Truth;
+use super::walker::Try;
 use super::{Out, Slot, Walker};
-use crate::host::{Flow, JoinRule, ObjId, Paths};
+use crate::host::{Flow, JoinRule, ObjId, Paths, Pending};
 use crate::memory::{Place, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
@@ -214,6 +215,7 @@ impl<'p> Walker<'p> {
                 if let Some(value) = value {
                     self.eval(*value);
                 }
+                self.throws();
                 if let Some(frame) = self.frames.last_mut() {
                     frame.thrown = !frame.tries.is_empty();
                 }
@@ -431,14 +433,18 @@ impl<'p> Walker<'p> {
     fn try_handlers(&mut self, body: &'p Block, handlers: &'p [Block]) -> Flow {
         let mark = self.memory.mark();
         if let Some(frame) = self.frames.last_mut() {
-            frame.tries.push(0);
+            frame.tries.push(Try::default());
         }
         let flow = self.block(body);
+        let mut throws = false;
         let returned = self.frames.last_mut().and_then(|frame| {
+            let body = frame.tries.pop().unwrap_or_default();
             // What stands behind it happens whether or not something is thrown.
-            frame.undecided = frame.undecided.saturating_sub(frame.tries.pop().unwrap_or_default());
+            frame.undecided = frame.undecided.saturating_sub(body.conditions);
+            throws = body.throws;
             frame.returned.take()
         });
+        throws &= flow != Flow::Stop;
         let mut thrown = self.has_thrown() && flow == Flow::Stop && self.budget.stopped.is_none();
         let mut flow = flow;
         for handler in handlers {
@@ -450,6 +456,12 @@ impl<'p> Walker<'p> {
             self.undecide(1);
             let left = self.block(handler);
             self.undecide(-1);
+            if throws && matches!(left, Flow::Return | Flow::Break | Flow::Continue) && !self.is_dead(&left) {
+                // Where something is seen to be thrown, the function may be left by this handler.
+                let (diff, returned) = (self.memory.diff(mark), self.take_returned(&left));
+                let rule = JoinRule::Either;
+                self.pendings.push(Pending { flow: left.clone(), mark, diff, returned, rule });
+            }
             let diff = self.memory.diff(inner);
             self.memory.undo(inner);
             if left == Flow::Next && thrown {

@@ -30,6 +30,15 @@ pub(crate) enum Slot {
     Alias(Place, Ty),
 }
 
+/// What is known of a `try` statement whose body is walked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Try {
+    /// How many conditions in it that nothing decides had a side that throws.
+    pub conditions: u32,
+    /// Whether something is thrown in it, or in a function that it calls.
+    pub throws: bool,
+}
+
 /// What a frame holds beside what those of all languages do.
 #[derive(Debug, Default)]
 pub(crate) struct Local {
@@ -47,8 +56,8 @@ pub(crate) struct Local {
     pub guards: Vec<LocalId>,
     /// How many of them are outside of the loop or `switch` that a `break` leaves.
     pub guards_outside: usize,
-    /// For each `try` around: how many conditions in it that nothing decides had a side that throws.
-    pub tries: Vec<u32>,
+    /// The `try` statements around.
+    pub tries: Vec<Try>,
     /// Whether the path that has just ended was left by a `throw` inside of one.
     pub thrown: bool,
     /// What the loops around write whose first rounds are being walked.
