@@ -146,6 +146,7 @@ pub fn stays_unseen(later: SeenLater) -> &'static str {
         SeenLater::LastError => "no look at the last error later on brings the failure to light",
         SeenLater::Call => "no later call whose status is looked at fails for the same reason",
         SeenLater::Results => "no comparison of the results shows that something failed",
+        SeenLater::PyTorch => "no operation of PyTorch follows, whose own look at the last error throws",
     }
 }
 

@@ -77,12 +77,15 @@ impl Builder<'_> {
     /// The class of what an expression leads to, where the project has it and one may not override the method in another.
     pub(super) fn class_of(&self, object: ExprId, method: &Name) -> Option<Name> {
         let mut ty = self.scope().type_of(object);
+        // A variable that is no reference is of that class and of none that inherits from it.
+        let is_local = matches!(self.module.exprs.get(object).map(|node| &node.kind), Some(Expr::Local(_)));
+        let exact = is_local && matches!(ty, Ty::Record(..));
         while let Ty::Reference(of) | Ty::Pointer(of) = &ty {
             ty = (**of).clone();
         }
         let Ty::Record(entry, _) = ty else { return None };
         let record = self.project.record_at(entry)?;
-        (!record.virtual_methods.contains(method)).then(|| record.name.clone())
+        (exact || !record.virtual_methods.contains(method)).then(|| record.name.clone())
     }
 
     /// `delete p`.

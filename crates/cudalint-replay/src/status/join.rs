@@ -57,9 +57,12 @@ pub(super) fn join(project: &Project, surveys: &[Survey], hidden: &HiddenMacros)
     let exits = join.settle_exits();
     let mut modules: Vec<ModuleStatus> = surveys.iter().map(|_| ModuleStatus::default()).collect();
     let has_callers = join.functions_with_callers();
+    let (looking, open) = (join.looking_around(&has_callers), join.of_interfaces(&has_callers));
     for (index, &(module, _)) in join.functions.iter().enumerate() {
         let exit = exits.get(index).copied().unwrap_or_default();
-        if let Some(status) = join.facts(index, exit, has_callers.contains(&(index as u32)))
+        let around = looking.get(module).into_iter().flatten().flatten();
+        let looked_nearby = open.contains(&(index as u32)) && around.into_iter().any(|other| *other != index as u32);
+        if let Some(status) = join.facts(index, exit, has_callers.contains(&(index as u32)), looked_nearby)
             && let Some(slot) = modules.get_mut(module)
         {
             slot.functions.push(status);

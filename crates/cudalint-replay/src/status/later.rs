@@ -6,6 +6,7 @@ use super::solve::{AGAIN, After, COMPARES, LOOKS_LATER, MAY_LOOK};
 use crate::facts::SeenLater;
 use cudalint_program::frameworks::test_at;
 use cudalint_program::ir::{FunctionRole, ModuleId};
+use rustc_hash::FxHashSet;
 
 /// By what the loss of a call's status may be seen later. `kept`: whether the runtime keeps it as the last error; `again`: whether later
 /// calls return what has stopped the device.
@@ -45,6 +46,55 @@ impl Join<'_> {
             }
         }
         after
+    }
+
+    /// Functions that something out of sight may lead to: an interface that nobody in sight calls, and what that calls. What comes after
+    /// their calls is not known; of what only `main` leads to it is.
+    pub(super) fn of_interfaces(&self, has_callers: &FxHashSet<u32>) -> FxHashSet<u32> {
+        let is_open = |index: &u32| *self.function(*index as usize).name != *"main" && !has_callers.contains(index);
+        let mut next: Vec<u32> = (0..self.functions.len() as u32).filter(is_open).collect();
+        let mut all: FxHashSet<u32> = next.iter().copied().collect();
+        while let Some(index) = next.pop() {
+            for target in self.targets[index as usize].iter().flatten() {
+                if all.insert(*target) {
+                    next.push(*target);
+                }
+            }
+        }
+        all
+    }
+
+    /// By module: two of the functions around that look at the last error, in its file or in folders above and below, as far as there are
+    /// such. What a function leaves there comes to light in one of them, whichever is called next. `has_callers`: functions that somebody
+    /// calls; a checker that nobody uses looks at nothing.
+    pub(super) fn looking_around(&self, has_callers: &FxHashSet<u32>) -> Vec<[Option<u32>; 2]> {
+        let looks = |index: &u32| {
+            let at = *index as usize;
+            let works = || *self.function(at).name == *"main" || !self.function(at).flow.launches.is_empty();
+            self.effects[at] & LOOKS_LATER != 0 && (has_callers.contains(index) || works())
+        };
+        let looking: Vec<u32> = (0..self.functions.len() as u32).filter(looks).collect();
+        let of_module = |module: u32| {
+            let is_near = |index: &&u32| {
+                let other = self.functions[**index as usize].0 as u32;
+                other == module || self.project.includes().are_neighbours(module, other)
+            };
+            let mut near = looking.iter().filter(is_near).copied();
+            [near.next(), near.next()]
+        };
+        (0..self.surveys.len() as u32).map(of_module).collect()
+    }
+
+    /// Whether a function is made for PyTorch: its file includes headers of that. What it computes goes into operations of PyTorch, and
+    /// these look at the last error.
+    pub(super) fn is_for_torch(&self, index: usize) -> bool {
+        const FOLDERS: [&str; 3] = ["ATen/", "c10/", "torch/"];
+        let at = self.functions[index].0 as u32;
+        let included = self.project.includes().reach(at).included.iter();
+        included.copied().chain([at]).any(|file| {
+            let targets = self.project.module(ModuleId(file)).includes.iter().map(|include| &*include.target);
+            targets.into_iter().any(|target| FOLDERS.iter().any(|folder| target.starts_with(folder)))
+        })
     }
 
     /// Whether code elsewhere may call a function: it is no program, no test, and no part of a function.

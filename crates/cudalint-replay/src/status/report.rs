@@ -4,7 +4,7 @@ use super::flow::{CallSite, Callee, Fate};
 use super::join::Join;
 use super::solve::{self, AGAIN, After, Effect, HIDDEN, LAST, LAUNCHES, NEXT, SEEN_LAST, SYNC, Solved};
 use super::{known, later};
-use crate::facts::{FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved};
+use crate::facts::{FunctionStatus, LaunchStatus, SeenLater, StatusCall, StatusUse, StatusWeight, Unobserved};
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{ErrorRole, Library};
 use cudalint_program::ir::{FunctionRole, ModuleId};
@@ -57,7 +57,8 @@ impl Join<'_> {
         }
     }
 
-    pub fn facts(&self, index: usize, exit: After, has_callers: bool) -> Option<FunctionStatus> {
+    /// `looked_nearby`: whether another function around looks at the last error.
+    pub fn facts(&self, index: usize, exit: After, has_callers: bool, looked_nearby: bool) -> Option<FunctionStatus> {
         let function = self.function(index);
         let flow = &function.flow;
         if flow.calls.is_empty() && flow.launches.is_empty() {
@@ -116,7 +117,9 @@ impl Join<'_> {
             let again = (kept || of_driver) && !matches!(site.callee, Callee::Api(api) if allocates(api));
             // One that is kept and overwritten was meant to be looked at.
             if status.stored.is_none() {
-                status.later = later::of_call(after, kept, again);
+                let by_torch = || (kept && again && self.is_for_torch(index)).then_some(SeenLater::PyTorch);
+                let nearby = || (kept && again && looked_nearby).then_some(SeenLater::LastError);
+                status.later = later::of_call(after, kept, again).or_else(by_torch).or_else(nearby);
             }
             calls.push(status);
         }
@@ -144,7 +147,9 @@ impl Join<'_> {
                     Vec::new()
                 },
                 only_by_sync: after.must & (LAST | SYNC) == SYNC && after.may & LAST == 0,
-                later: later::of_launch(*after),
+                later: later::of_launch(*after)
+                    .or_else(|| self.is_for_torch(index).then_some(SeenLater::PyTorch))
+                    .or_else(|| looked_nearby.then_some(SeenLater::LastError)),
                 checked_on_some_path: after.must & LAST == 0 && after.may & SEEN_LAST != 0,
             });
         }
