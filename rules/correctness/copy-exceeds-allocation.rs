@@ -2,12 +2,13 @@
 
 use crate::counts::{miscount, short_allocation};
 use crate::parts::{allocated_beside, allocation_label, assumptions, event_finding, fault_finding, function_of};
+use crate::runs::parts::only_possible;
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Call;
 use cudalint_findings::{Finding, Label, Method, Shows};
 use cudalint_replay::facts::{
-    Amount, Buffer, CopyProblem, CountShape, Event, EventKind, Pointer, PointerArgument, PythonFault, PythonFaultKind,
-    Rows,
+    Amount, Buffer, CopyProblem, CountShape, Event, EventKind, MemorySpace, Origin, Pointer, PointerArgument,
+    PythonFault, PythonFaultKind, Rows,
 };
 use cudalint_replay::quantity::{Comparison, Quantity, union};
 
@@ -236,7 +237,22 @@ fn overrun(context: &ModuleContext<'_>, event: &Event, api: &str, access: Access
         }
         witness.bindings.splice(0..0, bindings);
     }
+    if does == "reads" && is_next_word(side, buffer, &end, extent) {
+        only_possible(&mut finding);
+        let assumption = format!("the bytes behind `{}` come to where somebody reads them", buffer.name);
+        finding.witness.get_or_insert_default().assumptions.push(assumption);
+    }
     Some(finding)
+}
+
+/// Whether what is read behind a variable of the host is no more than the rest of the word that it stands in: `sizeof(int *)` bytes of an
+/// `int`. Nothing refuses that, and what is meant is copied.
+fn is_next_word(side: &PointerArgument, buffer: &Buffer, end: &Quantity, extent: &Quantity) -> bool {
+    const WORD: i64 = 8;
+    buffer.space == MemorySpace::Host
+        && matches!(buffer.origin, Origin::Local | Origin::Global)
+        && extent.known() == side.element
+        && extent.known().zip(end.known()).is_some_and(|(held, read)| held < WORD && read <= WORD)
 }
 
 /// A value of inputs above which nothing changes its sign: of `n - 2` the smallest values say nothing.

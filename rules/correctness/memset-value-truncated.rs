@@ -81,7 +81,10 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
     if let Some(witness) = &mut finding.witness {
         witness.bindings = vec![("value".to_owned(), number), ("byte written".to_owned(), byte)];
     }
-    if filling == Filling::Unseen || only_measured(context.project, event) {
+    // One whole number that is 1 is a flag as a rule: it is as true with any other bytes.
+    let is_whole = !["float", "double", "half"].iter().any(|kind| destination.element_name.contains(kind));
+    let is_flag = number == 1 && is_whole && known(bytes) == Some(element);
+    if is_flag || filling == Filling::Unseen || only_measured(context.project, event) {
         only_possible(&mut finding);
     }
     Some(finding)
