@@ -62,8 +62,8 @@ impl Exports {
         self.has_binding
     }
 
-    /// Whether others may use what a header declares.
-    pub fn hands_on(&self, path: &str, texts: &[Other]) -> bool {
+    /// Whether others may use what a header declares. `is_kernel`: it is a kernel, which a library launches by itself.
+    pub fn hands_on(&self, path: &str, texts: &[Other], is_kernel: bool) -> bool {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         let is_public = folders.split('/').any(|folder| PUBLIC.contains(&&*folder.to_ascii_lowercase()));
         // Documents, programs in other languages, and scripts say who includes it.
@@ -71,8 +71,8 @@ impl Exports {
             matches!(text.role, Role::Document | Role::Foreign | Role::Script)
                 && words_at(&text.text, name).next().is_some()
         };
-        let within = self.has_binding || self.has_program && !is_public;
-        self.installs || !within || texts.iter().any(speaks)
+        let within = self.has_binding || (self.has_program || is_kernel) && !is_public;
+        self.installs && !is_kernel || !within || texts.iter().any(speaks)
     }
 }
 

@@ -147,6 +147,17 @@ impl<'p> File<'p> {
         self.module.records.iter().any(|record| record.name == *name && record.span.range().contains(&at))
     }
 
+    /// Whether a name at a place is a variable of the function around it, which hides what has the name elsewhere.
+    pub fn is_variable(&self, name: &str, at: usize) -> bool {
+        let calls = self.text.get(at + name.len()..).is_some_and(|behind| behind.trim_start().starts_with(['(', '<']));
+        let has_it = |function: &Function| {
+            function.body.is_some()
+                && function.span.range().contains(&at)
+                && function.locals.iter().any(|local| local.name == *name)
+        };
+        !calls && self.module.functions.iter().any(has_it)
+    }
+
     /// Whether a place is in an explicit instantiation, which calls nothing.
     pub fn instantiates(&self, at: usize) -> bool {
         self.module.instantiations.iter().any(|it| it.span.range().contains(&at))

@@ -9,6 +9,7 @@ use cudalint_syntax::{Comment, FileKind, FileText, Language, Region, Span, comme
 use memchr::memmem;
 use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::Hasher;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,10 +51,43 @@ impl Other {
         })
     }
 
+    /// Whether a file of C or C++ does more with a class than declare it.
+    pub fn uses_class(&self, name: &str) -> bool {
+        let places: Vec<usize> = words_at(&self.text, name).filter(|at| !self.is_comment(*at)).collect();
+        let own: Vec<Range<usize>> = places.iter().filter_map(|at| class_at(&self.text, *at, name)).collect();
+        places.iter().any(|at| !names_file(&self.text, *at) && !own.iter().any(|span| span.contains(at)))
+    }
+
     /// Whether it spells a word outside of comments of C and C++.
     pub fn names(&self, name: &str) -> bool {
         words_at(&self.text, name).any(|at| self.role != Role::Quiet || !self.is_comment(at))
     }
+}
+
+/// The declaration of a class whose name stands at a place, if one does.
+fn class_at(text: &str, at: usize, name: &str) -> Option<Range<usize>> {
+    let before = text.get(..at)?.trim_end();
+    let is_key = |key: &str| {
+        let rest = before.strip_suffix(key);
+        rest.is_some_and(|rest| !rest.ends_with(|last: char| last.is_ascii_alphanumeric() || last == '_'))
+    };
+    // `friend class X;` and `enum class X` are declarations, too.
+    if !["class", "struct"].iter().any(|key| is_key(key)) {
+        return None;
+    }
+    let mut depth = 0_u32;
+    for (index, letter) in text.get(at + name.len()..)?.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth <= 1 => return Some(at..at + name.len() + index),
+            '}' => depth -= 1,
+            ';' if depth == 0 => return Some(at..at + name.len() + index),
+            // `struct X make()`, `struct X *x = …`, `template <class X>`
+            '(' | '=' | '>' | '*' | '&' if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Whether a place is in an `#include`, which names a file.

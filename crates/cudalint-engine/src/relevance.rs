@@ -3,12 +3,13 @@
 
 use crate::astray::{astray, is_told, without_part};
 use crate::callers::Calls;
+use crate::data_model::takes_long_for_larger;
 use crate::dead::Dead;
 use crate::expected::holds_anyway;
 use crate::lone::Lone;
 use crate::misfits::{misfit, second_main};
 use crate::noticed::Noticed;
-use crate::others::{Other, Others};
+use crate::others::{Other, Others, words};
 use crate::project::{ProjectInput, Source};
 use crate::roles::Role;
 use crate::rule::default_severity;
@@ -118,7 +119,10 @@ impl<'p> Relevance<'p> {
                 .flatten()
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
                 .or_else(|| self.has_unlisted_launch(finding))
+                .or_else(|| self.has_idle_kernel(finding))
                 .or_else(|| self.others.as_ref().and_then(|_| lands_unread(self.project, finding)))
+                .or_else(|| takes_long_for_larger(self.project, id, finding))
+                .or_else(|| self.is_launched_unread(finding))
                 .or_else(|| self.crosses_by_default(crossings, finding))
                 .or_else(|| own.then(|| holds_anyway(self.project, id, finding)).flatten())
                 .or_else(|| own.then(|| self.trials().holds(id, finding)).flatten())
@@ -144,6 +148,17 @@ impl<'p> Relevance<'p> {
         let called = self.others.as_ref()?.texts()?.iter().any(calls);
         called
             .then(|| format!("`{}` is not waited for where it is called, in files that are not read", finding.function))
+    }
+
+    /// Whether a kernel that is taken to be launched in some way is launched by a program in another language, which is not read.
+    fn is_launched_unread(&self, finding: &Finding) -> Option<String> {
+        let kernel = finding.claim.kernel.as_deref()?;
+        let name = words(kernel).next()?.1;
+        let assumed = finding.confidence == Confidence::Likely && finding.claim.launch.is_none();
+        let launches = |text: &&Other| matches!(text.role, Role::Foreign | Role::Script) && text.names(name);
+        let text = self.others.as_ref().filter(|_| assumed)?.texts()?.iter().find(launches)?;
+        let file = text.path.file_name()?.to_string_lossy();
+        Some(format!("`{file}`, which names `{name}` and is not read, launches it so, too"))
     }
 
     /// Whether the way by which a finding comes about begins in a function that nobody calls.
@@ -227,6 +242,23 @@ impl<'p> Relevance<'p> {
             own.or_else(|| self.others.as_ref()?.first_of(&FOR_DEVICE))
         });
         option.map(|option| format!("the file is compiled without `{option}`, which the project spells"))
+    }
+
+    /// Whether what a finding tells happens in a kernel that nobody launches; it may stand in a function that others use, too.
+    fn has_idle_kernel(&self, finding: &Finding) -> Option<String> {
+        let (_, name) = words(finding.claim.kernel.as_deref()?).next()?;
+        let others = self.others.as_ref();
+        let mut reason = None;
+        for id in self.project.modules() {
+            let functions = self.project.module(id).functions.iter();
+            for kernel in functions.filter(|it| it.space.global && it.body.is_some() && it.name == *name) {
+                match self.uses.of(self.project, id, kernel.name_span.start as usize, others) {
+                    Users::NotInProgram(why) => reason = Some(why),
+                    Users::Some | Users::Never => return None,
+                }
+            }
+        }
+        reason
     }
 
     /// The same of the file that what the finding tells is launched or called in.

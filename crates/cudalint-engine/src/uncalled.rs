@@ -99,8 +99,9 @@ enum Within {
     File(usize),
     /// Those in all files; declarations are none.
     Program,
-    /// Those in all files, and declarations outside of this one that others are handed.
-    Library(usize),
+    /// Those in all files, and declarations outside of this one that others are handed; others hardly launch a library's kernels by
+    /// themselves.
+    Library { home: usize, is_kernel: bool },
     /// Those in all files, and in documents: a template in a header, whoever is handed that.
     Template,
 }
@@ -226,10 +227,11 @@ impl<'p> Uses<'p> {
         // nobody shows how.
         let is_generic = file.is_generic(function)
             && (function.space.host && !function.space.global || self.is_used_somewhere(function));
+        let library = Within::Library { home: at, is_kernel: function.space.global };
         let within = match file.of_program {
             true => Within::Program,
-            false if file.compiled && (file.built || file.has_main) => Within::Library(at),
-            false if file.built && !self.hands_on(Within::Library(at), file.path, ask) => Within::Library(at),
+            false if file.compiled && (file.built || file.has_main) => library,
+            false if file.built && !self.hands_on(library, file.path, ask) => library,
             false if is_generic && !file.compiled => Within::Template,
             false => return false,
         };
@@ -243,25 +245,29 @@ impl<'p> Uses<'p> {
             return false;
         }
         // A module that something loads has no `main`.
-        let is_whole = self.is_program || self.is_small && self.exports(ask).is_some_and(Exports::has_binding);
+        // A kernel is launched by its own library: whoever uses that calls functions of the host.
+        let is_whole = self.is_program
+            || self.is_small
+                && (function.space.global && file.compiled || self.exports(ask).is_some_and(Exports::has_binding));
         // What only a program outside could ask for by its plain name is declared somewhere.
         if !is_whole || !file.may_be_found(function, within == Within::Program || self.is_program) {
             return false;
         }
-        let class = function.scope.last().filter(|class| {
-            let records = self.files.iter().flat_map(|file| &file.module.records);
-            let mut named = records.filter(|record| record.name == ***class && record.defined).peekable();
-            named.peek().is_some() && named.all(|record| record.bases.is_empty())
+        let records = || self.files.iter().flat_map(|file| &file.module.records);
+        let known = function.scope.last().filter(|class| records().any(|it| it.name == ***class && it.defined));
+        // Methods of others may be called by the names that their bases have for them.
+        let class = known.filter(|class| {
+            records().filter(|it| it.name == ***class && it.defined).all(|record| record.bases.is_empty())
         });
         // A name in front of it that is no class of the program's may be anything.
         let qualified = file.head(function).trim_end().ends_with("::");
-        let callable = match function.role {
+        let by_name = match function.role {
             FunctionRole::Free => class.is_some() || !qualified,
             FunctionRole::Method => class.is_some() && !CALLED_UNSEEN.contains(&&*function.name),
             FunctionRole::StaticMethod => class.is_some(),
             _ => false,
         };
-        if !callable {
+        if !by_name && known.is_none() {
             return false;
         }
         let unnamed = |name: &str, own: &dyn Fn(&Function) -> bool, is_function: bool| {
@@ -275,15 +281,17 @@ impl<'p> Uses<'p> {
                                     || !text.uses(name, means)
                                         && !self.hands_on(within, &text.path.to_string_lossy(), ask)
                             }
-                            Role::Quiet | Role::Foreign | Role::Script => !text.names(name),
+                            Role::Quiet => !text.names(name) || !text.uses_class(name),
+                            Role::Foreign | Role::Script => !text.names(name),
                             // Others are told of it.
                             Role::Document if within == Within::Template => !text.names(name),
                             Role::Build | Role::Document => true,
                         })
                 })
         };
-        let idle = unnamed(&function.name, &same, true)
-            || class.is_some_and(|class| unnamed(class, &|other| other.scope.last() == Some(class), false));
+        // Of a class that nobody names there is no object.
+        let idle = by_name && unnamed(&function.name, &same, true)
+            || known.is_some_and(|class| unnamed(class, &|other| other.scope.last() == Some(class), false));
         idle && (function.space.host && !function.space.global || self.is_built_kernel(file, function, ask))
     }
 
@@ -300,7 +308,9 @@ impl<'p> Uses<'p> {
         // A declaration in a source is for that source alone.
         !matches!(within, Within::Program | Within::Template)
             && !is_compiled(path)
-            && self.exports(ask).is_none_or(|exports| exports.hands_on(path, texts))
+            && self.exports(ask).is_none_or(|exports| {
+                exports.hands_on(path, texts, matches!(within, Within::Library { is_kernel: true, .. }))
+            })
     }
 
     /// Whether code for the GPU is part of a program that is built, and nobody asks the driver for it by its mangled name.
@@ -373,8 +383,9 @@ impl<'p> Uses<'p> {
         places.iter().filter(|(index, _)| counts(*index)).all(|(index, at)| {
             let (index, at) = (*index, *at);
             let Some(file) = self.files.get(index) else { return false };
-            let is_elsewhere =
-                || matches!(within, Within::Library(own) if own != index) && self.hands_on(within, file.path, ask);
+            let is_elsewhere = || {
+                matches!(within, Within::Library { home, .. } if home != index) && self.hands_on(within, file.path, ask)
+            };
             if file.is_no_code(at) || file.instantiates(at) || file.is_dead_at(at, ask.project, index) {
                 return true;
             }
@@ -385,8 +396,11 @@ impl<'p> Uses<'p> {
                 let declared = file.module.functions.iter().filter(|it| it.name_span.start as usize == at);
                 let declared: Vec<&Function> = declared.collect();
                 // What declares another function of the name is no use of this one.
-                let is_another =
-                    if declared.is_empty() { !means(file.text, at) } else { !declared.iter().any(|it| own(it)) };
+                let is_another = if declared.is_empty() {
+                    !means(file.text, at) || file.is_variable(name, at)
+                } else {
+                    !declared.iter().any(|it| own(it))
+                };
                 if is_another {
                     return true;
                 }

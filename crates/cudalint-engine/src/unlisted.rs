@@ -4,7 +4,9 @@
 //! use of it, build files also with the name alone; a pattern with a star covers what it may match.
 
 use crate::exports::hands_on_headers;
+use crate::listed_neighbours::ListedNeighbours;
 use crate::others::{Other, Others, words, words_at};
+use crate::patterns::Patterns;
 use crate::roles::Role;
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, Module, ModuleId};
@@ -111,9 +113,6 @@ pub(crate) fn unlisted(
     let sources: Vec<usize> = (0..files.len()).filter(|at| files[*at].is_compiled() && !is_covered[*at]).collect();
     let listed = sources.iter().filter(|at| is_listed[**at]).count();
     let tells = listed >= LEAST && 2 * listed >= sources.len();
-    // Beside a program that is built by hand, other files may be.
-    let by_hand: FxHashSet<&str> =
-        sources.iter().filter(|at| !is_listed[**at] && files[**at].starts()).map(|at| files[*at].folder()).collect();
     // A header that no file of a program includes is in no build, however its sources are listed.
     let is_program = files.iter().any(|file| file.is_compiled() && file.starts());
     let has_build = |file: &File<'_>| builds.iter().any(|build| real(file).starts_with(build.folder()));
@@ -132,25 +131,34 @@ pub(crate) fn unlisted(
     // What a package of Python takes along is not followed.
     let packs = |text: &Other| ["setup(", "packages="].iter().any(|mark| text.text.contains(mark));
     let hands_on = texts.iter().any(|text| hands_on_headers(text) || text.role != Role::Document && packs(text));
+    let neighbours = ListedNeighbours::of(reals.values().copied(), texts);
     let spelled: FxHashSet<&str> = texts.iter().flat_map(|text| file_names(&text.text)).collect();
+    let is_spelled = |file: &File<'_>| spelled.contains(file.name()) || scripted.name(file.stem());
+    // Beside a program that somebody is told to build by hand, other files may be built.
+    let by_hand: FxHashSet<&str> = sources
+        .iter()
+        .map(|at| (is_listed[*at], &files[*at]))
+        .filter(|(listed, file)| !listed && file.starts() && is_spelled(file))
+        .map(|(_, file)| file.folder())
+        .collect();
     // Files that nothing but sources of the program names; who these are is asked below.
     let may_be_idle = |at: &usize| {
         let file = &files[*at];
+        let is_left_out = || neighbours.lists_one_by_one(real(file), file.name());
         let by_kind = if file.is_compiled() && file.starts() {
             // Where the build makes the other programs of a folder one by one, it is made by hand, if at all.
             !is_covered[*at] && (programs_made(file) >= LEAST_PROGRAMS || is_kept_copy(file, &files))
+                || tells && has_build(file) && !is_covered[*at]
+                || is_left_out()
         } else if file.is_compiled() {
-            tells && has_build(file) && !is_covered[*at] && !by_hand.contains(file.folder())
+            let is_told = tells && has_build(file) && !is_covered[*at] || is_left_out();
+            is_told && !by_hand.contains(file.folder())
         } else {
             // A library that is a part of the project's own programs, and hands on no headers, has no other users.
-            (!library && is_program || tells && has_build(file) && (!library || programs && !hands_on))
+            (!library && is_program || programs && !hands_on || tells && has_build(file) && !library)
                 && !file.path.split('/').any(|folder| folder == "include")
         };
-        by_kind
-            && !is_listed[*at]
-            && !file.module.nvrtc
-            && !spelled.contains(file.name())
-            && !scripted.name(file.stem())
+        by_kind && !is_listed[*at] && !file.module.nvrtc && !is_spelled(file)
     };
     let mut idle: FxHashSet<usize> = (0..files.len()).filter(may_be_idle).collect();
     let wanted: FxHashSet<&str> = idle.iter().filter_map(|at| Some(files.get(*at)?.name())).collect();
@@ -200,12 +208,16 @@ impl<'t> Words<'t> {
         if stem.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             return self.all.contains(stem) || self.all.contains(&*format!("lib{stem}"));
         }
-        self.texts.iter().any(|text| words_at(text, stem).next().is_some())
+        let is_whole = |text: &str, at: usize| {
+            let (before, behind) = (&text[..at], &text[at + stem.len()..]);
+            !before.ends_with(['-', '+']) && !behind.starts_with(['-', '+'])
+        };
+        self.texts.iter().any(|text| words_at(text, stem).any(|at| is_whole(text, at)))
     }
 }
 
 /// What may be names of files of C and C++ in a text.
-fn file_names(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn file_names(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-+.".contains(byte);
     text.match_indices('.').filter_map(move |(dot, _)| {
@@ -245,6 +257,11 @@ pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str>
     let (stem, kind) = name.rsplit_once('.')?;
     // What is kept for reference is kept with its build.
     let is_kept = |text: &Other| text.path.iter().any(|part| part.eq_ignore_ascii_case(folder));
+    // A build elsewhere says where a file lies that it takes from there. The word may be a part of an option, too.
+    let names_folder = |text: &str| {
+        words_at(text, folder)
+            .any(|at| !text[..at].ends_with('-') && !text[at + folder.len()..].starts_with(['-', '=']))
+    };
     // Settings of tools that only read name all files of a kind, too.
     let compiles = |text: &Other| {
         let is_settings =
@@ -254,7 +271,7 @@ pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str>
     let takes = |text: &Other| {
         matches!(text.role, Role::Build | Role::Script)
             && !is_kept(text)
-            && (words_at(&text.text, stem).next().is_some()
+            && (words_at(&text.text, stem).next().is_some() && names_folder(&text.text)
                 || compiles(text) && ["*.", "%."].iter().any(|star| text.text.contains(&format!("{star}{kind}"))))
     };
     // Without a build that leaves it out, a folder of this name is one like others.
@@ -289,174 +306,4 @@ pub(crate) fn is_taken_for_plain(project: &Project, id: ModuleId, others: &Other
         && others
             .texts()
             .is_some_and(|texts| !texts.iter().any(|text| TOLD.iter().any(|told| text.text.contains(told))))
-}
-
-/// Words of build files that stand for many files.
-#[derive(Default)]
-struct Patterns<'t> {
-    /// Of names with stars: the folder of the build file, the way from there, the name, and whether folders below are meant.
-    stars: Vec<(&'t Path, String, String, bool)>,
-    /// Names with parts that something else fills in: `conv_${size}.cu`.
-    composed: Vec<String>,
-    /// Something lists folders in a way that is not followed.
-    any: bool,
-}
-
-impl<'t> Patterns<'t> {
-    fn of(texts: &'t [Other]) -> Self {
-        const LISTING: [&str; 7] =
-            ["aux_source_directory", "AUX_SOURCE_DIRECTORY", "listdir", "os.walk", "iterdir", "shell ls", "scandir"];
-        let finds = |line: &str| {
-            line.contains("find ") && line.contains("-name") && (line.contains(".c") || line.contains(".*"))
-        };
-        let mut all = Patterns::default();
-        for text in texts {
-            if matches!(text.role, Role::Foreign | Role::Quiet) {
-                continue;
-            }
-            let builds = text.role != Role::Document;
-            all.any |= builds && text.text.lines().any(finds);
-            all.any |= text.role == Role::Build && LISTING.iter().any(|word| text.text.contains(word));
-            let deep = ["RECURSE", "rglob", "**", "recursive"].iter().any(|word| text.text.contains(word));
-            let split = |letter: char| letter.is_whitespace() || "\"'`;,|".contains(letter);
-            for word in text.text.split(split).filter(|word| word.contains(['*', '$', '{', '%', '@'])) {
-                let plain = filled(word);
-                for word in plain.split(['(', ')', '=', ':', '<', '>', '[', ']']) {
-                    let (way, name) = word.rsplit_once('/').unwrap_or(("", word));
-                    let known = word.contains('.') || word.contains('/');
-                    if name.contains('*') && known && !way.contains('?') {
-                        all.stars.push((text.folder(), way.to_owned(), name.to_owned(), deep));
-                    } else if name.contains('*') && known {
-                        all.stars.push((Path::new(""), way.to_owned(), name.to_owned(), true));
-                    } else if name.contains('?') && builds && COMPILED.iter().any(|ending| name.ends_with(ending)) {
-                        all.composed.push(name.to_owned());
-                    }
-                }
-            }
-        }
-        // Long build files repeat themselves, and each file of the project is held against all of them.
-        all.stars.sort();
-        all.stars.dedup();
-        all
-    }
-
-    /// Whether a pattern may mean a file of a folder.
-    fn cover(&self, folder: &Path, name: &str) -> bool {
-        self.any
-            || self.stars.iter().filter(|(_, _, pattern, _)| matches(pattern, name)).any(|(from, way, _, deep)| {
-                let literal = way.rsplit('?').next().unwrap_or("").trim_matches(['/', '.']);
-                let literal = literal.split("**").next().unwrap_or("").trim_matches('/');
-                let there = if literal.is_empty() || literal.contains('*') {
-                    folder.starts_with(from)
-                } else {
-                    let ends = |above: &Path| above.ends_with(literal) && above.starts_with(from);
-                    if *deep { folder.ancestors().any(ends) } else { ends(folder) }
-                };
-                // From where `..` leads is not followed.
-                let there = there && (*deep || way.contains('?') || !literal.is_empty() || folder == *from);
-                there || way.contains("..")
-            })
-    }
-
-    /// Whether a name may be one of those that are put together.
-    fn compose(&self, name: &str) -> bool {
-        self.composed.iter().any(|pattern| {
-            let stem = pattern.rsplit_once('.').map_or("", |(stem, _)| stem);
-            // Of `${name}.cu` the names stand elsewhere.
-            stem != "?" && matches(pattern, name)
-        })
-    }
-}
-
-/// A word with `?` for each variable in it: `${X}`, `$(X)`, `$X`, `{x}`, `%`, `@X@`; those for the build file's own folder are left out.
-fn filled(word: &str) -> String {
-    const HERE: [&str; 5] =
-        ["{CMAKE_CURRENT_SOURCE_DIR}/", "{CMAKE_CURRENT_LIST_DIR}/", "(CURDIR)/", "(PWD)/", "(srcdir)/"];
-    let mut out = String::with_capacity(word.len());
-    let mut letters = word.chars();
-    while let Some(letter) = letters.next() {
-        let rest = letters.as_str();
-        if letter == '$'
-            && let Some(behind) = HERE.iter().find_map(|here| rest.strip_prefix(here))
-        {
-            letters = behind.chars();
-            continue;
-        }
-        match letter {
-            '$' | '{' | '@' => {
-                let end = match (letter, rest.bytes().next()) {
-                    ('$', Some(b'{')) | ('{', _) => Some('}'),
-                    ('$', Some(b'(')) => Some(')'),
-                    ('@', _) => Some('@'),
-                    _ => None,
-                };
-                match end {
-                    Some(end) => while letters.next().is_some_and(|letter| letter != end) {},
-                    None => {
-                        letters = rest.trim_start_matches(|it: char| it.is_ascii_alphanumeric() || it == '_').chars();
-                    }
-                }
-                out.push('?');
-            }
-            '%' => {
-                letters = rest.strip_prefix(['s', 'd']).unwrap_or(rest).chars();
-                out.push('?');
-            }
-            letter => out.push(letter),
-        }
-    }
-    out
-}
-
-/// Whether a name matches a pattern in which `*` and `?` stand for any letters, also none.
-fn matches(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split(['*', '?']);
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    for part in middle {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    rest.ends_with(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Patterns, filled, matches};
-    use crate::others::Other;
-    use crate::roles::Role;
-    use std::path::Path;
-
-    #[test]
-    fn patterns_of_builds_cover_what_they_may_match() {
-        let covers = |text: &str, folder: &str, name: &str| {
-            let texts = [Other::new("/p/CMakeLists.txt".into(), Role::Build, text.to_owned())];
-            Patterns::of(&texts).cover(Path::new(folder), name)
-        };
-        assert!(covers("file(GLOB SOURCES *.cu)", "/p", "a.cu"));
-        assert!(!covers("file(GLOB SOURCES *.cu)", "/p/old", "a.cu"));
-        assert!(covers("file(GLOB_RECURSE SOURCES *.cu)", "/p/old", "a.cu"));
-        assert!(covers("file(GLOB SOURCES \"src/*.c*\")", "/p/src", "a.cu"));
-        assert!(!covers("file(GLOB SOURCES \"src/*.cu\")", "/p/old", "a.cu"));
-        assert!(covers("SRC = $(wildcard $(DIR)/*.cu)", "/p/anywhere", "a.cu"));
-        assert!(covers("SRC = $(shell find . -name '*.cu')", "/p/anywhere", "a.cu"));
-        assert!(covers("glob('src/**/*.cu', recursive=True)", "/p/src/deep", "a.cu"));
-        assert!(!covers("rm -f *.o src/*~ core.*", "/p", "a.cu"));
-        assert!(!covers("%.o: %.cu\n\t$(NVCC) -c $< -o $@\n", "/p", "a.cu"));
-    }
-
-    #[test]
-    fn names_are_put_together() {
-        let composes = |text: &str, name: &str| {
-            let texts = [Other::new("/p/CMakeLists.txt".into(), Role::Build, text.to_owned())];
-            Patterns::of(&texts).compose(name)
-        };
-        assert!(composes("conv_${size}_${type}.cu", "conv_3_half.cu"));
-        assert!(!composes("conv_${size}.cu", "pool.cu"));
-        assert!(!composes("%.o: %.cu", "pool.cu"));
-        assert!(composes("${name}${suffix}.cu", "pool.cu"));
-        assert_eq!(filled("$(SRC)/a_${N}.cu"), "?/a_?.cu");
-        assert!(matches("a*c.cu", "abc.cu") && !matches("a*c.cu", "abd.cu"));
-    }
 }

@@ -35,16 +35,29 @@ fn files_that_no_build_lists() {
         (LIBRARY, ("tools/build.sh", "for f in part other; do nvcc -c $f.cu; done\n")),
         (LIBRARY, ("load.py", "load(name='x', sources=['part.cu'])\n")),
         (LIBRARY, ("a.cpp", "#include \"part.cu\"\n")),
-        // Whoever builds a program by hand may build what is beside it.
-        (LIBRARY, ("test.cu", "__global__ void k() {}\nint main() { return 0; }\n")),
     ] {
         assert_eq!(told(build, &[more]), ["part"], "{build:?} {more:?}");
     }
     let commented = listing("add_library(all main.cu a.cu b.cu c.cu d.cu)\n# part.cu\n");
     assert_eq!(told(commented, &[]), ["part?"]);
+    // Whoever builds a program by hand, as somebody is told, may build what is beside it.
+    let program = ("test.cu", "__global__ void k() {}\nint main() { return 0; }\n");
+    let by_hand = |more| {
+        let files = [("part.cu", &*part), ("use.h", "void part(void **p);\n"), program, more];
+        self::told(&project(LIBRARY, &files)).into_iter().filter(|name| name.starts_with("part")).collect::<Vec<_>>()
+    };
+    assert_eq!(by_hand(("README.md", "Try it with `nvcc test.cu all.o`.\n")), ["part"]);
+    assert_eq!(by_hand(("README.md", "There are tests.\n")), ["part?"]);
+    // Such a program itself, where the build lists all others and nobody names it.
     let program = "#include \"all.h\"\nint main() { void *p; cudaMalloc(&p, 4); return 0; }\n";
-    let all = self::told(&project(LIBRARY, &[("part.cu", program)]));
-    assert!(all.contains(&"main".to_owned()), "{all:?}");
+    let mains = |build, more| {
+        let mut all = self::told(&project(build, &[("part.cu", program), more]));
+        all.retain(|name| name.starts_with("main"));
+        all
+    };
+    assert_eq!(mains(LIBRARY, ("x.txt", "")), ["main?"]);
+    assert_eq!(mains(LIBRARY, ("README.md", "`part.cu` measures it.\n")), ["main"]);
+    assert_eq!(mains(listing("add_library(all a.cu b.cu)\n"), ("x.txt", "")), ["main"]);
 }
 
 #[test]
@@ -63,7 +76,8 @@ fn headers_that_no_file_includes() {
     let installed = format!("{within}install(DIRECTORY . DESTINATION include)\n");
     assert_eq!(told(("CMakeLists.txt", &installed), "old.cuh", &[]), "old");
     let user = "#include \"old.cuh\"\nint main() { void *p; old(&p); return 0; }\n";
-    assert_eq!(told(MAKEFILE, "old.cuh", &[("test.cu", user)]), "old");
+    let notes = ("README.md", "Test with `nvcc test.cu`.\n");
+    assert_eq!(told(MAKEFILE, "old.cuh", &[("test.cu", user), notes]), "old");
 }
 
 #[test]
@@ -213,7 +227,7 @@ fn files_that_are_kept_for_reference() {
     };
     let others = "app: main.cu a.cu b.cu c.cu d.cu\n\tnvcc $^ -o $@\n";
     assert_eq!(told("legacy/was.cu", others), ["was?"]);
-    assert_eq!(told("tools/was.cu", others), ["was"]);
+    assert_eq!(told("tools/was.cu", "app: main.cu a.cu\n\tnvcc $^ -o $@\n"), ["was"]);
     assert_eq!(told("legacy/was.cu", &format!("{others}before: legacy/was.cu\n\tnvcc $^ -o $@\n")), ["was"]);
     // What reads all sources to describe them builds none.
     let notes = "patterns: \"*.cu *.h\"\n";
@@ -223,7 +237,8 @@ fn files_that_are_kept_for_reference() {
     let part = format!("#include <cuda_runtime.h>\n{}", dropping("inline part"));
     let user = "#include \"part.cuh\"\nint main() { void *p; part(&p); return 0; }\n";
     let parts = |path: &str, text: &str| {
-        let files = project(("Makefile", others), &[("legacy/part.cuh", &part), (path, text)]);
+        let notes = ("README.md", "Try it: `nvcc user.cu`.\n");
+        let files = project(("Makefile", others), &[("legacy/part.cuh", &part), (path, text), notes]);
         self::told(&files).into_iter().filter(|name| name.starts_with("part")).collect::<Vec<_>>()
     };
     assert_eq!(parts("legacy/user.cu", user), ["part?"]);

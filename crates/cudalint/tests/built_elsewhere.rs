@@ -1,0 +1,98 @@
+//! What a build leaves out, although its neighbours are built, and what is built where numbers have other sizes: *possible* only.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Sandbox, dropping, told};
+
+/// What is told of functions that begin with a name.
+fn of(name: &str, files: &[(&str, &str)]) -> Vec<String> {
+    told(&Sandbox::new(files)).into_iter().filter(|it| it.starts_with(name)).collect()
+}
+
+#[test]
+fn sources_whose_neighbours_are_listed_one_by_one() {
+    let [a, b, c, part] = ["a", "b", "c", "part"].map(|name| format!("#include \"all.h\"\n{}", dropping(name)));
+    let told = |listing: &str, root: &str, more: (&str, &str)| {
+        let header = "void a(void **p);\nvoid b(void **p);\nvoid c(void **p);\nvoid part(void **p);\n";
+        let main = "#include \"all.h\"\nint main() { void *p; a(&p); b(&p); c(&p); part(&p); return 0; }\n";
+        let files = [
+            ("gpu/all.h", header),
+            ("gpu/a.cu", &*a),
+            ("gpu/b.cu", &*b),
+            ("gpu/c.cu", &*c),
+            ("gpu/part.cu", &*part),
+            ("gpu/main.cpp", main),
+            ("gpu/CMakeLists.txt", listing),
+            ("CMakeLists.txt", root),
+            more,
+        ];
+        of("part", &files)
+    };
+    let listing = "add_library(all a.cu b.cu c.cu)\nadd_executable(app main.cpp)\n";
+    // What the rest of the project's build does in folders that it names by variables says nothing of this one.
+    let root = "file(GLOB_RECURSE SOURCES ${MODULE_DIR}/*.cu)\nadd_library(rest ${SOURCES})\n";
+    let none = ("x.txt", "");
+    assert_eq!(told(listing, root, none), ["part?"]);
+    for (listing, root, more) in [
+        ("add_library(all a.cu b.cu c.cu part.cu)\n", root, none),
+        ("file(GLOB ALL *.cu)\nadd_library(all a.cu b.cu c.cu ${ALL})\n", root, none),
+        (listing, "file(GLOB SOURCES gpu/*.cu)\nadd_library(rest ${SOURCES})\n", none),
+        // Two are too few to say that all are listed.
+        ("add_library(all a.cu b.cu)\n", root, none),
+        (listing, root, ("README.md", "Built by hand: `nvcc gpu/part.cu`.\n")),
+        (listing, root, ("gpu/use.cpp", "#include \"part.cu\"\n")),
+    ] {
+        assert_eq!(told(listing, root, more), ["part"], "{listing} {root} {more:?}");
+    }
+}
+
+#[test]
+fn headers_with_longer_and_with_equal_names() {
+    let header =
+        |name: &str| format!("#pragma once\n#include <cuda_runtime.h>\n{}", dropping(&format!("inline {name}")));
+    let (long, short) = (header("long_one"), header("short_one"));
+    let main = "#include \"solver-5-L.cuh\"\nint main() { void *p; long_one(&p); return 0; }\n";
+    let build = "add_library(gpu STATIC solver-5-L.cuh)\nadd_executable(app main.cu solver-5-L.cuh)\n";
+    let files = [("solver-5-L.cuh", &*long), ("solver-5.cuh", &*short), ("main.cu", main), ("CMakeLists.txt", build)];
+    assert_eq!(of("short", &files), ["short_one?"]);
+    assert_eq!(of("long", &files), ["long_one"]);
+    // A build that names one header names none that is kept under the same name.
+    let kept = "add_executable(app main.cu src/array.h)\nset(CMAKE_CXX_FLAGS -Wno-deprecated-copy)\n";
+    let main = "#include \"src/array.h\"\nint main() { void *p; long_one(&p); return 0; }\n";
+    let files = [("src/array.h", &*long), ("deprecated/array.h", &*short), ("main.cu", main), ("CMakeLists.txt", kept)];
+    assert_eq!(of("short", &files), ["short_one?"]);
+    let built = kept.replace("src/array.h)", "src/array.h deprecated/array.h)");
+    let files =
+        [("src/array.h", &*long), ("deprecated/array.h", &*short), ("main.cu", main), ("CMakeLists.txt", &built)];
+    assert_eq!(of("short", &files), ["short_one"]);
+}
+
+/// The confidences of what one rule says of a project.
+fn confidences(rule: &str, files: &[(&str, &str)]) -> Vec<String> {
+    let args = ["--select", rule, "--min-confidence", "possible", "--output-format", "json", "."];
+    let report: serde_json::Value = serde_json::from_str(&Sandbox::new(files).run(&args).stdout).unwrap();
+    let all = report["findings"].as_array().unwrap();
+    all.iter().map(|finding| finding["confidence"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn long_where_only_windows_builds() {
+    let text = "#include \"all.h\"\n__constant__ int size[1];\nvoid set(unsigned n) {\n    \
+                cudaMemcpyToSymbol(size, &n, sizeof(unsigned long));\n}\nint main() { set(1); return 0; }\n";
+    let told = |header: &str, text: &str| confidences("copy-exceeds-allocation", &[("a.cu", text), ("all.h", header)]);
+    assert_eq!(told("#pragma once\n", text), ["definite"]);
+    assert_eq!(told("#pragma once\n#include <Windows.h>\n", text), ["possible"]);
+    assert_eq!(told("#pragma once\n#ifdef _WIN32\n#include <windows.h>\n#endif\n", text), ["definite"]);
+    assert_eq!(told("#pragma once\n#include <tchar.h>\n", &text.replace("unsigned long", "long long")), ["definite"]);
+}
+
+#[test]
+fn kernels_that_a_program_in_another_language_launches() {
+    let kernel = "extern \"C\" __global__ void lut(const int *in, int *out) {\n    __shared__ int count[13];\n    int lane = threadIdx.x;\n    \
+                  if (lane < 13) count[lane] = in[lane];\n    __syncwarp();\n    for (int i = lane; i < 64; i += 32) out[i] = count[i % 13];\n}\n";
+    let told = |more: (&str, &str)| confidences("shared-memory-race", &[("lut.cu", kernel), more]);
+    assert_eq!(told(("x.txt", "")), ["likely"]);
+    assert_eq!(told(("src/run.zig", "launch(module.get(\"lut\"), 1, 1, 1, 32, 1, 1);\n")), ["possible"]);
+}
