@@ -202,6 +202,19 @@ fn a_handler_is_where_a_throw_leads() {
     not_4096("", "try { if (n > 5) throw 1; n = 4096; } catch (int) { n = 64; }");
 }
 
+#[test]
+fn a_handler_that_leaves_its_function_is_one_of_its_ends() {
+    let outside = "static size_t wide = 64; static void check(int k) { if (k > 3) throw k; wide = 4096; }
+static size_t tried(int k) { wide = 64; try { check(k); return 4096; } catch (int) { return 64; } }
+static size_t own(int k) { try { if (k > 3) throw k; return 4096; } catch (int) { return 64; } }
+static size_t safe(int k) { try { wide = 4096; return wide; } catch (int) { return 64; } }";
+    not_4096(outside, "n = tried(rand());");
+    not_4096(outside, "tried(rand()); n = wide;");
+    not_4096(outside, "n = own(rand());");
+    // Where nothing is seen to be thrown, the body is taken to succeed.
+    assert_eq!(set(outside, "n = safe(rand()); cudaMemset(d, 0, n);"), "4096");
+}
+
 /// How many copies are set, in a program that reads its arguments like this, between two numbers that may be the same.
 fn two_arguments(outside: &str, inside: &str) -> String {
     let text = format!(
