@@ -51,6 +51,22 @@ impl Side {
     }
 }
 
+/// Whether the same function, or macro, has the same copy in another direction, too: the program chooses between them by where the memory
+/// is.
+fn is_one_of_several(context: &ModuleContext<'_>, event: &Event) -> bool {
+    let sides = |event: &Event| match &event.kind {
+        EventKind::Copy { destination, source, kind, .. } => {
+            Some((destination.text.clone(), source.text.clone(), *kind))
+        }
+        _ => None,
+    };
+    let Some((destination, source, kind)) = sides(event) else { return false };
+    context.facts.events.iter().filter(|other| other.function == event.function).filter_map(sides).any(|other| {
+        let chosen = !matches!(other.2, CopyKind::Default | CopyKind::Unknown);
+        chosen && other.2 != kind && (&other.0, &other.1) == (&destination, &source)
+    })
+}
+
 fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::Copy { api, destination, source, kind, kind_span, .. } = &event.kind else { return None };
     let kind_span = (*kind_span)?;
@@ -70,6 +86,9 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     };
     let undecided = event.conditional && !crate::parts::allocated_beside(context, event, &argument.pointer);
     if undecided || crate::parts::may_be_shared(context, event) {
+        return None;
+    }
+    if event.conditional && is_one_of_several(context, event) {
         return None;
     }
     let refused = is_refused(context, event, argument);

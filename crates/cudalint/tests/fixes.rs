@@ -160,13 +160,15 @@ fn comments_keep_quiet_what_was_found_and_are_used() {
     let kernel = "from numba import cuda\nimport numpy as np\n\n@cuda.jit\ndef turn(out):\n    tile = cuda.shared.array(64, np.float32)\n    \
                   t = cuda.threadIdx.x\n    tile[t] = t\n    out[t] = tile[63 - t]\n\nout = cuda.device_array(64, np.float32)\nturn[1, 64](out)\n";
     let twice = EMPTY_GRID.replace("(values);\n", "(values); increment<<<20 / 32, 32>>>(values);\n");
-    let sandbox = Sandbox::new(&[("a.cu", &twice), ("b.py", kernel), ("c.cu", PROJECT)]);
+    let sandbox = Sandbox::new(&[("one/a.cu", &twice), ("b.py", kernel), ("two/c.cu", PROJECT)]);
     let ran = sandbox.run(&["--add-ignores=known since the first run"]);
     assert!(ran.code == 0 && ran.stderr.contains("kept quiet by comments in 3 files"), "{ran:?}");
-    let a = text(&sandbox, "a.cu");
+    let a = text(&sandbox, "one/a.cu");
     assert_eq!(a.matches("// cudalint: ignore[empty-grid] known since the first run\n").count(), 1, "{a}");
     assert!(text(&sandbox, "b.py").contains("    # cudalint: ignore[shared-memory-race] known since the first run\n"));
-    assert!(text(&sandbox, "c.cu").contains("\t// cudalint: ignore[unchecked-launch] known since the first run\r\n"));
+    assert!(
+        text(&sandbox, "two/c.cu").contains("\t// cudalint: ignore[unchecked-launch] known since the first run\r\n")
+    );
     let ran = sandbox.run(&["--output-format", "json-lines"]);
     assert!(ran.code == 0 && ran.stdout.is_empty(), "nothing is left, and every comment is used: {ran:?}");
 }

@@ -57,7 +57,7 @@ pub(super) fn join(project: &Project, surveys: &[Survey], hidden: &HiddenMacros)
     let exits = join.settle_exits();
     let mut modules: Vec<ModuleStatus> = surveys.iter().map(|_| ModuleStatus::default()).collect();
     let has_callers = join.functions_with_callers();
-    let (looking, open) = (join.looking_around(&has_callers), join.of_interfaces(&has_callers));
+    let (looking, open) = (join.looking_around(&has_callers), join.out_of_programs());
     for (index, &(module, _)) in join.functions.iter().enumerate() {
         let exit = exits.get(index).copied().unwrap_or_default();
         let around = looking.get(module).into_iter().flatten().flatten();

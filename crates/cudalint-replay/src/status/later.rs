@@ -48,20 +48,19 @@ impl Join<'_> {
         after
     }
 
-    /// Functions that something out of sight may lead to: an interface that nobody in sight calls, and what that calls. What comes after
-    /// their calls is not known; of what only `main` leads to it is.
-    pub(super) fn of_interfaces(&self, has_callers: &FxHashSet<u32>) -> FxHashSet<u32> {
-        let is_open = |index: &u32| *self.function(*index as usize).name != *"main" && !has_callers.contains(index);
-        let mut next: Vec<u32> = (0..self.functions.len() as u32).filter(is_open).collect();
-        let mut all: FxHashSet<u32> = next.iter().copied().collect();
+    /// Functions that no `main` in sight leads to: what comes after their calls is not known.
+    pub(super) fn out_of_programs(&self) -> FxHashSet<u32> {
+        let all = || 0..self.functions.len() as u32;
+        let mut next: Vec<u32> = all().filter(|index| *self.function(*index as usize).name == *"main").collect();
+        let mut reached: FxHashSet<u32> = next.iter().copied().collect();
         while let Some(index) = next.pop() {
             for target in self.targets[index as usize].iter().flatten() {
-                if all.insert(*target) {
+                if reached.insert(*target) {
                     next.push(*target);
                 }
             }
         }
-        all
+        all().filter(|index| !reached.contains(index)).collect()
     }
 
     /// By module: two of the functions around that look at the last error, in its file or in folders above and below, as far as there are
