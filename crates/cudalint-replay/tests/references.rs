@@ -213,6 +213,13 @@ static size_t safe(int k) { try { wide = 4096; return wide; } catch (int) { retu
     not_4096(outside, "n = own(rand());");
     // Where nothing is seen to be thrown, the body is taken to succeed.
     assert_eq!(set(outside, "n = safe(rand()); cudaMemset(d, 0, n);"), "4096");
+    // What a declaration calls ends the path, and not the next statement that calls something.
+    let thrown = "static int fails(int k) { if (k > 3) throw k; return 1; }
+static int caught(int k) { try { return fails(k); } catch (int) { return 2; } }";
+    assert_eq!(
+        set(thrown, "int k = caught(7); try { cudaMemset(d, 0, 64); } catch (int) { cudaMemset(d, 0, n); }"),
+        "none, or several"
+    );
 }
 
 /// How many copies are set, in a program that reads its arguments like this, between two numbers that may be the same.

@@ -106,7 +106,9 @@ impl<'p> Walker<'p> {
         }
         let flow = self.statement_inside(id);
         self.budget.ascend();
-        if self.budget.stopped.is_some() { Flow::Stop } else { flow }
+        // What it called has ended the program, or thrown: of a declaration, a condition or a value that is returned, too.
+        let ended = std::mem::take(&mut self.ended) && self.dry == 0;
+        if ended || self.budget.stopped.is_some() { Flow::Stop } else { flow }
     }
 
     fn statement_inside(&mut self, id: StmtId) -> Flow {
