@@ -5,8 +5,8 @@
 use crate::exports::common;
 use crate::others::{Other, Others};
 use crate::paths::without_dots;
-use crate::roles::Role;
-use crate::unlisted::{COMPILED, kept_folder};
+use crate::roles::{COMPILED, Role};
+use crate::unlisted::kept_folder;
 use cudalint_program::Project;
 use cudalint_program::ir::{Include, ModuleId};
 use rustc_hash::FxHashMap;

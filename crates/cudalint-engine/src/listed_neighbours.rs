@@ -2,9 +2,9 @@
 //! build does says nothing of them.
 
 use crate::others::Other;
+use crate::others::file_names;
 use crate::patterns::Patterns;
-use crate::roles::Role;
-use crate::unlisted::{COMPILED, file_names};
+use crate::roles::{COMPILED, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
@@ -27,13 +27,16 @@ impl<'t> Build<'t> {
     }
 }
 
+/// The build files at and above a folder, each with how many of its sources it names; nothing where they name too few.
+type Listers = Option<Vec<(usize, usize)>>;
+
 /// Folders and the build files that may list their sources.
 pub(crate) struct ListedNeighbours<'t> {
     builds: Vec<Build<'t>>,
     /// Names of sources by their folders.
     sources: FxHashMap<&'t Path, FxHashSet<&'t str>>,
-    /// By folder: the build files at and above it, with how many of its sources they name; nothing where they name too few.
-    listers: RefCell<FxHashMap<PathBuf, Option<Vec<(usize, usize)>>>>,
+    /// By folder, as they are asked for.
+    listers: RefCell<FxHashMap<PathBuf, Listers>>,
 }
 
 impl<'t> ListedNeighbours<'t> {
@@ -72,7 +75,7 @@ impl<'t> ListedNeighbours<'t> {
         !listers.iter().any(takes)
     }
 
-    fn listers(&self, folder: &Path) -> Option<Vec<(usize, usize)>> {
+    fn listers(&self, folder: &Path) -> Listers {
         let sources = self.sources.get(folder)?;
         let above = self.builds.iter().enumerate().filter(|(_, build)| folder.starts_with(build.folder));
         let named = |build: &Build<'_>| sources.iter().filter(|source| build.names.contains(**source)).count();

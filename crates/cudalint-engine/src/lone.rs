@@ -3,8 +3,7 @@
 //! left of another version: nobody's program.
 
 use crate::others::{Other, Others};
-use crate::roles::Role;
-use crate::unlisted::COMPILED;
+use crate::roles::{COMPILED, Role};
 use cudalint_findings::{Finding, Place};
 use cudalint_program::Project;
 use cudalint_program::ir::{LoneBranch, Module, ModuleId};

@@ -5,7 +5,7 @@
 //! Only what the file itself shows counts: types that something out of sight may decide are asked nothing.
 
 use crate::others::{holds, words_at};
-use crate::unlisted::COMPILED;
+use crate::roles::COMPILED;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::Effect;
 use cudalint_program::ir::{

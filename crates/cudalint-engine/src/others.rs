@@ -234,6 +234,19 @@ fn without_comments(path: &Path, text: &str) -> String {
     text.lines().fold(String::with_capacity(text.len()), |all, line| all + &line[..code(line)] + "\n")
 }
 
+/// What may be names of files of C and C++ in a text.
+pub(crate) fn file_names(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-+.".contains(byte);
+    text.match_indices('.').filter_map(move |(dot, _)| {
+        let ending = bytes.get(dot + 1..)?;
+        let length = ending.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'+').count();
+        let before = bytes.get(..dot)?.iter().rev().take_while(part).count();
+        let is_source = matches!(ending.first(), Some(b'c' | b'h' | b'i' | b't'));
+        (is_source && before > 0).then(|| text.get(dot - before..dot + 1 + length)).flatten()
+    })
+}
+
 /// The words of a text, with where they begin.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     const PART: [bool; 256] = {

@@ -1,8 +1,7 @@
 //! What patterns of build files mean: `src/*.cu`, `$(DIR)/%.cu`, `conv_${size}.cu`.
 
 use crate::others::Other;
-use crate::roles::Role;
-use crate::unlisted::COMPILED;
+use crate::roles::{COMPILED, Role};
 use std::path::Path;
 
 /// Words of build files that stand for many files.

@@ -11,12 +11,12 @@ use crate::misfits::{misfit, second_main};
 use crate::noticed::Noticed;
 use crate::others::{Other, Others, words};
 use crate::project::{ProjectInput, Source};
-use crate::roles::Role;
+use crate::roles::{COMPILED, Role};
 use crate::rule::default_severity;
 use crate::trials::Trials;
 use crate::uncalled::{Users, Uses};
 use crate::unlinked::unlinked;
-use crate::unlisted::{COMPILED, archive, is_taken_for_plain, unlisted};
+use crate::unlisted::{archive, is_taken_for_plain, unlisted};
 use crate::unread_symbols::lands_unread;
 
 use cudalint_findings::{Confidence, Fault, Finding, Shows, Witness};

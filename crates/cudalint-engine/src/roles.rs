@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+/// Endings of files that are compiled by themselves.
+pub(crate) const COMPILED: [&str; 7] = [".cu", ".c", ".cc", ".cpp", ".cxx", ".c++", ".hip"];
+
 /// What a text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {

@@ -5,18 +5,15 @@
 
 use crate::exports::hands_on_headers;
 use crate::listed_neighbours::ListedNeighbours;
-use crate::others::{Other, Others, words, words_at};
+use crate::others::{Other, Others, file_names, words, words_at};
 use crate::patterns::Patterns;
-use crate::roles::Role;
+use crate::roles::{COMPILED, Role};
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, Module, ModuleId};
 use cudalint_syntax::Language;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 use std::path::Path;
-
-/// Endings of files that are compiled by themselves.
-pub(crate) const COMPILED: [&str; 7] = [".cu", ".c", ".cc", ".cpp", ".cxx", ".c++", ".hip"];
 
 /// A build has to name so many sources before it says something of those that it does not name, and half of all.
 const LEAST: usize = 4;
@@ -214,19 +211,6 @@ impl<'t> Words<'t> {
         };
         self.texts.iter().any(|text| words_at(text, stem).any(|at| is_whole(text, at)))
     }
-}
-
-/// What may be names of files of C and C++ in a text.
-pub(crate) fn file_names(text: &str) -> impl Iterator<Item = &str> {
-    let bytes = text.as_bytes();
-    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-+.".contains(byte);
-    text.match_indices('.').filter_map(move |(dot, _)| {
-        let ending = bytes.get(dot + 1..)?;
-        let length = ending.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'+').count();
-        let before = bytes.get(..dot)?.iter().rev().take_while(part).count();
-        let is_source = matches!(ending.first(), Some(b'c' | b'h' | b'i' | b't'));
-        (is_source && before > 0).then(|| text.get(dot - before..dot + 1 + length)).flatten()
-    })
 }
 
 /// The folder of a file whose name says that it is kept for reference.

@@ -34,7 +34,7 @@ pub enum SeenLater {
     Call,
     /// The program compares its results with what they should be.
     Results,
-    /// The next operation of PyTorch, which asks for the last error behind each launch of its own (its `C10_CUDA_KERNEL_LAUNCH_CHECK`) and
+    /// The next operation of `PyTorch`, which asks for the last error behind each launch of its own (its `C10_CUDA_KERNEL_LAUNCH_CHECK`) and
     /// throws.
     PyTorch,
 }

@@ -84,7 +84,7 @@ impl Join<'_> {
         (0..self.surveys.len() as u32).map(of_module).collect()
     }
 
-    /// Whether a function is made for PyTorch: its file includes headers of that. What it computes goes into operations of PyTorch, and
+    /// Whether a function is made for `PyTorch`: its file includes headers of that. What it computes goes into operations of `PyTorch`, and
     /// these look at the last error.
     pub(super) fn is_for_torch(&self, index: usize) -> bool {
         const FOLDERS: [&str; 3] = ["ATen/", "c10/", "torch/"];
