@@ -6,7 +6,7 @@ use super::solve::{AGAIN, After, COMPARES, LOOKS_LATER, MAY_LOOK};
 use crate::facts::SeenLater;
 use cudalint_program::frameworks::test_at;
 use cudalint_program::ir::{FunctionRole, ModuleId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// By what the loss of a call's status may be seen later. `kept`: whether the runtime keeps it as the last error; `again`: whether later
 /// calls return what has stopped the device.
@@ -72,13 +72,17 @@ impl Join<'_> {
             let works = || *self.function(at).name == *"main" || !self.function(at).flow.launches.is_empty();
             self.effects[at] & LOOKS_LATER != 0 && (has_callers.contains(index) || works())
         };
-        let looking: Vec<u32> = (0..self.functions.len() as u32).filter(looks).collect();
+        // Two of each module are enough.
+        let mut looking: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for index in (0..self.functions.len() as u32).filter(looks) {
+            let own = looking.entry(self.functions[index as usize].0 as u32).or_default();
+            if own.len() < 2 {
+                own.push(index);
+            }
+        }
         let of_module = |module: u32| {
-            let is_near = |index: &&u32| {
-                let other = self.functions[**index as usize].0 as u32;
-                other == module || self.project.includes().are_neighbours(module, other)
-            };
-            let mut near = looking.iter().filter(is_near).copied();
+            let is_near = |other: u32| other == module || self.project.includes().are_neighbours(module, other);
+            let mut near = looking.iter().filter(|(other, _)| is_near(**other)).flat_map(|(_, all)| all).copied();
             [near.next(), near.next()]
         };
         (0..self.surveys.len() as u32).map(of_module).collect()

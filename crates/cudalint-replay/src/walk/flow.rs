@@ -158,6 +158,8 @@ impl Walker<'_> {
 
     /// Something is thrown: what the nearest `try` around leads to, in this function or in one that has called it, may come next.
     pub(super) fn throws(&mut self) {
+        // A walk that is taken over would not tell the `try` again.
+        self.leave_trace();
         if let Some(body) = self.frames.iter_mut().rev().find_map(|frame| frame.tries.last_mut()) {
             body.throws = true;
         }
