@@ -87,6 +87,10 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
     if is_flag || filling == Filling::Unseen || only_measured(context.project, event) {
         only_possible(&mut finding);
     }
+    if is_flag {
+        let assumption = format!("`{}` is read as a number, and not as a flag", destination.text);
+        finding.witness.get_or_insert_default().assumptions.push(assumption);
+    }
     Some(finding)
 }
 

@@ -2,7 +2,7 @@
 //! 8 wherever else 64-bit code for GPUs is built (LLP64 and LP64).
 
 use crate::others::words_at;
-use cudalint_findings::{Finding, Place};
+use cudalint_findings::{Finding, Place, Shows};
 use cudalint_program::Project;
 use cudalint_program::ir::ModuleId;
 use cudalint_syntax::Span;
@@ -13,6 +13,10 @@ const HEADERS: [&str; 5] = ["windows.h", "tchar.h", "winsock2.h", "sdkddkver.h",
 /// Whether what a finding says hangs on the size of `long` in a file that is built for Windows alone: what would have to be otherwise, in
 /// words.
 pub(crate) fn takes_long_for_larger(project: &Project, id: ModuleId, finding: &Finding) -> Option<String> {
+    // Races, barriers and statuses do not hang on sizes.
+    if !matches!(finding.claim.shows, Shows::FailedCall { .. } | Shows::Access { .. } | Shows::Memory { .. }) {
+        return None;
+    }
     let spells = |place: &Place| {
         let is_it = |id: &ModuleId| **project.path(*id) == *place.path;
         let module = if is_it(&id) { id } else { project.modules().find(is_it)? };

@@ -155,7 +155,12 @@ impl<'p> Relevance<'p> {
         let kernel = finding.claim.kernel.as_deref()?;
         let name = words(kernel).next()?.1;
         let assumed = finding.confidence == Confidence::Likely && finding.claim.launch.is_none();
-        let launches = |text: &&Other| matches!(text.role, Role::Foreign | Role::Script) && text.names(name);
+        // As the driver is asked for it; many kernels have names that are words of any language.
+        let spelled = ['\'', '"'].map(|quote| format!("{quote}{name}{quote}"));
+        let launches = |text: &&Other| {
+            matches!(text.role, Role::Foreign | Role::Script)
+                && spelled.iter().any(|it| text.text.contains(it.as_str()))
+        };
         let text = self.others.as_ref().filter(|_| assumed)?.texts()?.iter().find(launches)?;
         let file = text.path.file_name()?.to_string_lossy();
         Some(format!("`{file}`, which names `{name}` and is not read, launches it so, too"))

@@ -30,10 +30,10 @@ pub(crate) fn role(path: &Path) -> Option<Role> {
         "sh", "bash", "zsh", "csh", "bat", "cmd", "ps1", "py", "ipynb", "yml", "yaml", "toml", "json", "cfg", "ini",
         "in", "lua", "pl", "rb", "nix",
     ];
-    const FOREIGN: [&str; 37] = [
+    const FOREIGN: [&str; 36] = [
         "pyx", "pxd", "pyi", "i", "swg", "f", "for", "f90", "f95", "f03", "f08", "java", "kt", "cs", "rs", "go", "jl",
         "m", "mm", "r", "inl", "ipp", "tpp", "txx", "ixx", "inc", "def", "map", "swift", "cl", "zig", "nim", "hs",
-        "ml", "scala", "ex", "d",
+        "ml", "scala", "ex",
     ];
     const NAMES: [&str; 10] = [
         "makefile",

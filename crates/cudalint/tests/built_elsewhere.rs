@@ -86,6 +86,11 @@ fn long_where_only_windows_builds() {
     assert_eq!(told("#pragma once\n#include <Windows.h>\n", text), ["possible"]);
     assert_eq!(told("#pragma once\n#ifdef _WIN32\n#include <windows.h>\n#endif\n", text), ["definite"]);
     assert_eq!(told("#pragma once\n#include <tchar.h>\n", &text.replace("unsigned long", "long long")), ["definite"]);
+    // No race hangs on it.
+    let race = "#include <windows.h>\n__global__ void k(long *out) {\n    __shared__ long s[64];\n    s[threadIdx.x] = (long)threadIdx.x;\n    \
+                out[threadIdx.x] = (long)s[63 - threadIdx.x];\n}\n\
+                int main() { long *d; if (cudaMalloc(&d, 512)) return 1; k<<<1, 64>>>(d); return cudaDeviceSynchronize(); }\n";
+    assert_eq!(confidences("shared-memory-race", &[("a.cu", race)]), ["definite"]);
 }
 
 #[test]
@@ -95,4 +100,7 @@ fn kernels_that_a_program_in_another_language_launches() {
     let told = |more: (&str, &str)| confidences("shared-memory-race", &[("lut.cu", kernel), more]);
     assert_eq!(told(("x.txt", "")), ["likely"]);
     assert_eq!(told(("src/run.zig", "launch(module.get(\"lut\"), 1, 1, 1, 32, 1, 1);\n")), ["possible"]);
+    // A word is no name yet.
+    assert_eq!(told(("src/run.zig", "const lut = 4;\n")), ["likely"]);
+    assert_eq!(told(("build.sh", "echo lut\n")), ["likely"]);
 }

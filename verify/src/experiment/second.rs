@@ -31,8 +31,9 @@ pub(super) fn opinion(finding: &FindingEntry, program: &Program, bench: &Bench<'
 }
 
 /// What a tool has passed over is looked at by watchpoints: racecheck does not report lanes of one warp in one step, nor
-/// memcheck an access that ends in another allocation, nor synccheck lanes that wait where they leave a loop. What they show counts; that the witness's own access stays within its
-/// object does where the finding rests on nothing that this program may not do.
+/// memcheck an access that ends in another allocation, nor synccheck lanes that wait where they leave a loop. What they show
+/// counts; that the witness's own access stays within its object does where the finding rests on nothing that this program may
+/// not do.
 fn of_watchpoints(finding: &FindingEntry, first: Judgement, watched: Judgement) -> Judgement {
     match watched.verdict {
         Verdict::Refuted if finding.confidence == Confidence::Definite => {
