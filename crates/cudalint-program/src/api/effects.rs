@@ -432,6 +432,8 @@ pub enum Effect {
     Reads(Arg),
     /// Host memory behind the argument is written.
     Writes(Arg),
+    /// Host memory behind the argument is written with what comes from a file or the user: numbers there are inputs.
+    Inputs(Arg),
     /// An operation of device code.
     Device(DeviceOp),
     /// What only a package of Python does.

@@ -112,6 +112,7 @@ impl Function {
                     | Effect::Captures
                     | Effect::Reads(_)
                     | Effect::Writes(_)
+                    | Effect::Inputs(_)
                     | Effect::Device(_)
                     | Effect::Python(_)
             )

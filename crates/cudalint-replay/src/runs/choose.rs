@@ -1,6 +1,7 @@
 //! Values for what nothing fixes: taken from how the program itself uses them, kept small, and only such that the
 //! conditions on the way to the launch hold.
 
+use super::alike::{are_alike, mixes_sizes};
 use super::extents::Block;
 use super::numbers::{Choice, amounts, fixed};
 use crate::facts::{Amount, Event, LaunchFact, Origin};
@@ -133,7 +134,8 @@ pub(super) fn sizing_inputs(fact: &LaunchFact) -> Option<Vec<Atom>> {
         }
     }
     add(&fact.shared);
-    (atoms.len() <= MAX_INPUTS).then(|| atoms.into_iter().collect())
+    let atoms: Vec<Atom> = atoms.into_iter().collect();
+    (atoms.len() <= MAX_INPUTS && !mixes_sizes(&atoms)).then_some(atoms)
 }
 
 /// Whether whoever runs the program chooses it.
@@ -264,7 +266,8 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
         for (place, atom) in inputs.iter().enumerate() {
             let usage = uses.get(&atom.id()).cloned().unwrap_or_default();
             let free = is_free(atom);
-            let value = match values.iter().find(|(name, _)| name == atom.name()) {
+            let same = |name: &str| name == atom.name() || are_alike(name, atom.name());
+            let value = match values.iter().find(|(name, _)| same(name)) {
                 Some((_, value)) => *value,
                 None => candidate(&usage, fallback, place, inputs.len(), round, free),
             };

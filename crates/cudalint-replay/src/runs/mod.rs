@@ -10,6 +10,7 @@
 
 mod account;
 mod accounts;
+mod alike;
 mod binding;
 mod checked;
 mod choose;

@@ -1,5 +1,6 @@
 //! Values for open inputs that could show a defect, asked of the kernel's code: see [`cudalint_kernel::solve`].
 
+use super::alike::are_alike;
 use super::choose::{Assignment, Use, sizing_inputs, uses_of};
 use super::numbers::Choice;
 use crate::facts::{Amount, BufferId, Event, LaunchFact};
@@ -93,6 +94,13 @@ fn problem(event: &Event, fact: &LaunchFact) -> Option<(Problem, Vec<Atom>)> {
     }
     if maker.inputs.is_empty() || maker.too_many {
         return None;
+    }
+    for (at, (one, _)) in maker.inputs.iter().enumerate() {
+        for (other, _) in maker.inputs.iter().take(at).filter(|(other, _)| are_alike(one.name(), other.name())) {
+            if let (Some(left), Some(right)) = (maker.known.get(&one.id()), maker.known.get(&other.id())) {
+                conditions.push(Constraint { left: *left, relation: Relation::Equal, right: *right });
+            }
+        }
     }
     // Numbers that put a pointer in front of its memory are no sizes that the host means.
     for argument in &arguments {

@@ -311,12 +311,21 @@ impl<'p> Walker<'p> {
                 return self.call_value(id, &Out { val, ty: field, place: Some(at) }, args);
             }
         }
-        self.touch_object(&place);
+        if !Self::only_asks(&ty, name) {
+            self.touch_object(&place);
+        }
         if matches!(ty.value(), Ty::Record(..)) {
             self.memory.forget_shared();
         }
         let outs = self.arguments_of(None, args);
-        self.unknown_call(args, &outs, None)
+        let out = self.unknown_call(args, &outs, None);
+        // `stream.read((char *)&n, sizeof(n))`.
+        if let ("read", [to, _], [target, _]) = (name.as_str(), outs.as_slice(), args)
+            && self.is_stream(base, &ty)
+        {
+            self.read_by_address(&to.clone(), *target);
+        }
+        out
     }
 
     /// A method with a body that cannot be overridden, in a record or its bases.

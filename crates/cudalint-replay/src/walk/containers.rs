@@ -30,6 +30,11 @@ impl<'p> Walker<'p> {
         }
     }
 
+    /// Where a container keeps how many elements it has.
+    pub(super) fn container_size(&self, place: &Place) -> Place {
+        self.hidden(place, COUNT)
+    }
+
     /// New storage of a container.
     pub fn resize_container(&mut self, place: &Place, ty: &Ty, count: &Val, fresh: bool) {
         let Some((kind, inner, _)) = ty.value().container() else { return };

@@ -102,6 +102,10 @@ impl<'p> Walker<'p> {
             }
         };
         let object = self.create_variable(&variable.name, variable.span, value_ty, val);
+        if !self.from_main && !self.entry_is_called {
+            let place = Place::Cell(object, crate::memory::root());
+            self.has_extents_from_outside(&place, &ty, &variable.name);
+        }
         // Whoever calls may hold the address of what a reference is bound to, and chose the side that it lives on: as of managed
         // memory, nothing is said of that.
         if matches!(ty, Ty::Reference(..)) {

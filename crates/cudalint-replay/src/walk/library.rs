@@ -5,13 +5,13 @@ use crate::arith;
 use crate::facts::{MemorySpace, Origin};
 use crate::host::NO_ARGUMENTS;
 use crate::memory::{ObjectInfo, Place, root};
-use crate::quantity::{AtomKind, ClosedOp};
+use crate::quantity::ClosedOp;
 use crate::quantity::{Quantity, assume, union};
 use crate::value::{Int, Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Arg, Effect, Holds, Size};
-use cudalint_program::ir::{Expr, ExprId, Path, TemplateArg};
+use cudalint_program::ir::{BinaryOp, ExprId, Path, TemplateArg};
 use cudalint_program::types::{Container, Ty};
 
 impl<'p> Walker<'p> {
@@ -26,7 +26,12 @@ impl<'p> Walker<'p> {
         let last = path.last()?;
         let name = last.as_str();
         let qualified = path.segments.len() > 1;
-        if qualified && !matches!(path.segments[0].as_str(), "std" | "thrust" | "cub") {
+        if let ["cuda", "ceil_div"] = path.segments.iter().map(Name::as_str).collect::<Vec<_>>().as_slice()
+            && let [number, by] = args
+        {
+            return Some(self.rounded_up(*number, *by));
+        }
+        if qualified && !matches!(path.segments[0].as_str(), "std" | "thrust" | "cub" | "cv") {
             return None;
         }
         let api = ApiId::named(name).filter(|api| !api.is_cuda_host());
@@ -45,6 +50,9 @@ impl<'p> Walker<'p> {
             }
             if api.reads_number() {
                 return Some(self.number_from_text(id, name, args));
+            }
+            if api.effects.iter().any(|effect| matches!(effect, Effect::Inputs(_))) {
+                return Some(self.reads_from_outside(api, args));
             }
             if api.is_pure() {
                 // `std::ref` and its kind only name what they are given; interfaces of C know no references.
@@ -161,12 +169,24 @@ impl<'p> Walker<'p> {
                 let outs = self.arguments(args);
                 for (out, expr) in outs.iter().zip(args) {
                     self.written_by_library(out);
-                    self.read_number(out, *expr);
+                    self.read_by_address(out, *expr);
                 }
                 Some(Out::new(Val::unknown(), Ty::INT))
             }
+            ("read", [_, to, _]) if !qualified => {
+                let outs = self.arguments(args);
+                for out in &outs {
+                    self.written_by_library(out);
+                }
+                self.read_by_address(outs.get(1)?, *to);
+                Some(Out::new(Val::unknown(), Ty::LONG))
+            }
+            ("imread", _) => {
+                self.arguments(args);
+                Some(self.image_from_outside())
+            }
             (
-                "snprintf" | "sprintf" | "fread" | "fgets" | "gettimeofday" | "read" | "strcpy" | "strncpy" | "strcat"
+                "snprintf" | "sprintf" | "fgets" | "gettimeofday" | "read" | "strcpy" | "strncpy" | "strcat"
                 | "getline" | "clock_gettime",
                 _,
             ) => {
@@ -203,6 +223,15 @@ impl<'p> Walker<'p> {
             }
             _ => None,
         }
+    }
+
+    /// `cuda::ceil_div(number, by)` of `<cuda/cmath>`: a quotient, rounded up.
+    fn rounded_up(&mut self, number: ExprId, by: ExprId) -> Out {
+        let (number, by) = (self.eval(number), self.eval(by));
+        let one = Out::new(Val::int(1), Ty::INT);
+        let rest = self.operate(BinaryOp::Sub, &by, &one);
+        let sum = self.operate(BinaryOp::Add, &number, &rest);
+        self.operate(BinaryOp::Div, &sum, &by)
     }
 
     /// Memory of the host: allocated, freed, copied, set; `None` where the call lacks arguments for it.
@@ -259,25 +288,13 @@ impl<'p> Walker<'p> {
         }
     }
 
-    /// A number that comes from a file or the user, by an address that it is stored at.
-    fn read_number(&mut self, out: &Out, expr: ExprId) {
-        let Some(Expr::AddressOf(target)) = self.kind(expr) else { return };
-        let Some(Ty::Int { bytes, signed }) = out.ty.pointee().cloned() else { return };
-        if bytes < 4 || !matches!(out.val.kind, Kind::Ptr(_)) || self.dry > 0 {
-            return;
-        }
-        let name = self.text(*target);
-        let q = self.atoms.fresh(&name, AtomKind::Input);
-        self.write_through(out, Val::typed(q, bytes, signed));
-    }
-
     fn host_allocation(&mut self, id: ExprId, origin: Origin, n: ExprId, size: Option<ExprId>, zeroed: bool) -> Out {
         let count = self.eval(n);
         let mut bytes = arith::convert(&mut self.atoms, &count.val, &Ty::SIZE);
         if let Some(size) = size {
             let one = self.eval(size);
             let one = arith::convert(&mut self.atoms, &one.val, &Ty::SIZE);
-            bytes = arith::binary(&mut self.atoms, cudalint_program::ir::BinaryOp::Mul, &bytes, &one);
+            bytes = arith::binary(&mut self.atoms, BinaryOp::Mul, &bytes, &one);
         }
         let info = ObjectInfo {
             name: Name::from(""),

@@ -23,6 +23,7 @@ mod flow;
 mod frames;
 mod given;
 mod guards;
+mod inputs;
 mod lambdas;
 mod launches;
 mod left_out;

@@ -49,6 +49,9 @@ impl Walker<'_> {
         if matches!(op, BinaryOp::Shr | BinaryOp::And) && class(&left) && self.is_lvalue(b) {
             self.hand_out(&right);
             self.forget_lvalue(b);
+            if op == BinaryOp::Shr && self.is_stream(a, &left.ty) {
+                self.extracted(b, &right.ty);
+            }
             return Out { val: Val::unknown(), ty: left.ty, place: left.place };
         }
         if op == BinaryOp::Shl && class(&left) {
