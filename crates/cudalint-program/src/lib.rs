@@ -1,6 +1,7 @@
 //! Trees to one typed program form: the IR, the two front ends that lower into it, type layouts, and the project index
 //! that joins files. It reads no file by itself: the engine hands it text.
 
+mod apart;
 pub mod api;
 pub mod arch;
 mod configuration;

@@ -84,9 +84,9 @@ pub(crate) fn is_below(path: &str, folder: &str) -> bool {
 /// All modules of a run.
 #[derive(Debug, Default)]
 pub struct Project {
-    modules: TiVec<ModuleId, Arc<Module>>,
+    pub(crate) modules: TiVec<ModuleId, Arc<Module>>,
     /// See [`Self::made_of`].
-    made_of: TiVec<ModuleId, Option<MadeOf>>,
+    pub(crate) made_of: TiVec<ModuleId, Option<MadeOf>>,
     sources: TiVec<ModuleId, (Arc<str>, Arc<str>)>,
     includes: IncludeGraph,
     /// By name, the modules that define a macro.
@@ -139,6 +139,7 @@ impl Project {
             project.made_of.push(source.made_of);
             project.sources.push((source.path, source.text));
         }
+        project.join_methods_apart();
         project.sort_crowds();
         project
     }

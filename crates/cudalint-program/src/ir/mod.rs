@@ -25,7 +25,7 @@ use std::sync::Arc;
 use typed_index_collections::{TiSlice, TiVec};
 
 /// One region of one file, lowered.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Module {
     /// What it is written in. Names never lead from C++ to Python or back: only the replay knows that a string is a
     /// program.

@@ -4,7 +4,7 @@ use cudalint_syntax::{PythonChevron, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The GPU facts of one Python file or fence.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PythonNames {
     /// Local name to dotted path of what it was imported as, at any level: `cp` to `cupy`, `cuda` to `numba.cuda`, `jit`
     /// to `numba.cuda.jit`.

@@ -38,7 +38,16 @@ impl Walker<'_> {
                         let val = self.admit(out.val.clone());
                         self.given_value(&val, ty.value(), 0)
                     }
-                    None => Given::Unknown,
+                    // What the launch leaves out has its default.
+                    None => match parameter.init {
+                        Some(init) => {
+                            self.push_frame(module, Some(id), env.clone(), None);
+                            let out = self.eval(init);
+                            self.frames.pop();
+                            self.given_value(&out.val, ty.value(), 0)
+                        }
+                        None => Given::Unknown,
+                    },
                 }
             })
             .collect()
