@@ -2,9 +2,9 @@
 
 use crate::parts::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
-use cudalint_findings::Shows;
+use cudalint_findings::{Confidence, Shows};
 use cudalint_findings::claim::Resource;
-use cudalint_replay::facts::{EventKind, LaunchSpelling};
+use cudalint_replay::facts::{EventKind, LaunchFact, LaunchSpelling, Pointer};
 
 /// The rule.
 pub static RULE: Rule = rule!("empty-grid", Correctness, ApiError)
@@ -27,6 +27,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         };
         let message = format!("the grid of `{}` has 0 blocks along {axis}: {what}", launch.kernel_name);
         let assumed = assumptions([&event.assumptions, &amount.assumptions]);
+        let is_idle = !assumed.is_empty() && is_given_nothing(launch);
         let claim = Shows::RefusedLaunch { of: Resource::Blocks };
         let Some(mut finding) = event_finding(&RULE, context, event, launch.grid.span, assumed, claim, message) else {
             continue;
@@ -37,6 +38,20 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
                 .to_owned(),
         );
         finding.claim.launch = launch_witness(context, event, launch);
+        // Started without what it is to work on, a program may do whatever it likes.
+        if is_idle {
+            finding.confidence = Confidence::Possible;
+        }
         sink.report(finding);
     }
+}
+
+/// Whether some memory that a launch is given has no bytes: there is nothing to do.
+fn is_given_nothing(launch: &LaunchFact) -> bool {
+    let pointers = launch.args.iter().filter_map(|argument| argument.pointer.as_ref());
+    let empty = |pointer: &Pointer| match pointer {
+        Pointer::Into { buffer, .. } => buffer.bytes.quantity.known() == Some(0),
+        _ => false,
+    };
+    pointers.into_iter().any(empty)
 }

@@ -1,6 +1,7 @@
 //! A buffer that is filled in part, and read beyond that part.
 
 use crate::counts::miscount;
+use crate::read_back::{self, Extent};
 use crate::runs::{Defect, Shown, shown, unwritten};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::Label;
@@ -12,7 +13,7 @@ const MAX_FILLINGS: usize = 3;
 
 /// The rule.
 pub static RULE: Rule = rule!("partial-initialization", Correctness, Initcheck)
-    .summary("Only a part of a device buffer is filled, and a kernel reads more of it.")
+    .summary("Only a part of a device buffer is filled, and a kernel or a copy to the host reads more of it.")
     .cwe(908)
     .facts(check);
 
@@ -26,6 +27,9 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         let help = "fill the whole buffer, or read only what is filled";
         let Some(mut finding) = unwritten::finding(&RULE, context, &shown, state, help) else { continue };
         finding.related.extend(fillings(context, &shown));
+        sink.report(finding);
+    }
+    for finding in read_back::findings(&RULE, context, Extent::End) {
         sink.report(finding);
     }
 }

@@ -50,7 +50,8 @@ pub fn miscount(argument: &PointerArgument, bytes: &Quantity, count: &CountShape
         return None;
     }
     match count.sizeofs.as_slice() {
-        [] if !count.opaque => bytes
+        // A size may be written as a number.
+        [] if !count.opaque && !count.literals.contains(&element) => bytes
             .times(&Quantity::Known(element))
             .surely_equals(&buffer.bytes.quantity)
             .then_some(Miscount::Elements { element }),

@@ -7,6 +7,7 @@ pub mod figures;
 pub mod fixes;
 pub mod parts;
 pub mod python;
+pub mod read_back;
 mod registry;
 pub mod runs;
 

@@ -1,5 +1,6 @@
 //! A buffer that nothing has filled is read.
 
+use crate::read_back::{self, Extent};
 use crate::runs::parts::buffer;
 use crate::runs::{Defect, Shown, shown, unwritten};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
@@ -9,7 +10,7 @@ use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
 pub static RULE: Rule = rule!("uninitialized-device-memory", Suspicious, Initcheck)
-    .summary("A kernel reads or adds to fresh device memory that nothing has filled.")
+    .summary("A kernel reads or adds to fresh device memory that nothing has filled, or it is copied to the host.")
     .cwe(908)
     .facts(check);
 
@@ -17,6 +18,9 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for shown in shown(context, Defect::UninitializedMemory) {
         let state = "which nothing has written since its allocation";
         sink.report_some(unwritten::finding(&RULE, context, &shown, state, help(&shown)));
+    }
+    for finding in read_back::findings(&RULE, context, Extent::All) {
+        sink.report(finding);
     }
 }
 

@@ -47,6 +47,9 @@ pub struct BufferUse {
     pub exact: bool,
     /// Some of what is surely touched.
     pub sure: SureUse,
+    /// Stretches that this launch surely leaves as they were, as bytes from its start and behind their end: the first and the last ones, in order. Only
+    /// where every block was followed to its end.
+    pub left: Vec<(u64, u64)>,
 }
 
 /// Stretches of a buffer that a kernel surely touches, as bytes from its start and behind their end: the first that were met.

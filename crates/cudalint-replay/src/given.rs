@@ -1,11 +1,13 @@
 //! What a launch hands to its kernel, exactly: a value for each parameter, and what the memory behind pointers holds.
 
-use crate::facts::{Amount, Buffer};
+use crate::facts::{Amount, Buffer, KernelWrite};
 use crate::quantity::{Assumptions, Quantity, union};
 use std::sync::Arc;
 
 /// Most byte ranges of one allocation that are told apart.
 const MAX_RANGES: usize = 8;
+/// Most launches that are remembered to have written one allocation.
+const MAX_KERNELS: usize = 4;
 
 /// What a parameter of a kernel is given.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +62,17 @@ pub struct GivenField {
 }
 
 impl Given {
+    /// The launches that alone have written, beside known ranges, in the memory that it leads to.
+    pub(crate) fn written_by(&self) -> Option<&[KernelWrite]> {
+        match self {
+            Self::Pointer { held: Some(held), .. } => match &held.contents {
+                HeldContents::WrittenBy(_, kernels) => Some(kernels),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// What tells two launches apart beside the arguments' own values: contents of memory, fields of records.
     pub(crate) fn outline(&self) -> String {
         match self {
@@ -69,6 +82,7 @@ impl Given {
                         ranges.iter().map(|(start, length)| format!("{start}+{length}")).collect();
                     format!("written {}", ranges.join(" "))
                 }
+                HeldContents::WrittenBy(..) => String::new(),
                 HeldContents::Filled(byte) => format!("filled {byte}"),
                 HeldContents::Integers { bytes, values } => {
                     let values: Vec<String> = values.iter().map(ToString::to_string).collect();
@@ -109,6 +123,8 @@ pub struct Held {
 pub enum HeldContents {
     /// Surely nobody has written outside of these ranges: start and length, both in bytes.
     WrittenOnly(Vec<(Quantity, Quantity)>),
+    /// As that, beside what these launches have written there, in order.
+    WrittenBy(Vec<(Quantity, Quantity)>, Vec<KernelWrite>),
     /// This byte everywhere.
     Filled(u8),
     /// Integers in a row from the first byte on, each of so many bytes; what follows them is unknown.
@@ -139,7 +155,11 @@ impl Held {
         why: &Assumptions,
     ) -> Option<Arc<Self>> {
         let old = old?;
-        let HeldContents::WrittenOnly(ranges) = &old.contents else { return None };
+        let (ranges, kernels) = match &old.contents {
+            HeldContents::WrittenOnly(ranges) => (ranges, None),
+            HeldContents::WrittenBy(ranges, kernels) => (ranges, Some(kernels)),
+            _ => return None,
+        };
         if start.is_unknown() || length.is_unknown() {
             return None;
         }
@@ -148,9 +168,25 @@ impl Held {
         if !ranges.contains(&range) {
             ranges.push(range);
         }
-        (ranges.len() <= MAX_RANGES).then(|| {
-            Arc::new(Self { contents: HeldContents::WrittenOnly(ranges), assumptions: union(&old.assumptions, why) })
-        })
+        let few = ranges.len() <= MAX_RANGES;
+        let contents = match kernels {
+            None => HeldContents::WrittenOnly(ranges),
+            Some(kernels) => HeldContents::WrittenBy(ranges, kernels.clone()),
+        };
+        few.then(|| Arc::new(Self { contents, assumptions: union(&old.assumptions, why) }))
+    }
+
+    /// What is left after a launch that may write anywhere in the memory.
+    pub(crate) fn after_kernel(old: &Self, write: KernelWrite) -> Option<Arc<Self>> {
+        let (ranges, mut kernels) = match &old.contents {
+            HeldContents::WrittenOnly(ranges) => (ranges.clone(), Vec::new()),
+            HeldContents::WrittenBy(ranges, kernels) => (ranges.clone(), kernels.clone()),
+            _ => return None,
+        };
+        kernels.push(write);
+        let contents = HeldContents::WrittenBy(ranges, kernels);
+        let few = matches!(&contents, HeldContents::WrittenBy(_, kernels) if kernels.len() <= MAX_KERNELS);
+        few.then(|| Arc::new(Self { contents, assumptions: old.assumptions.clone() }))
     }
 
     /// What is surely so when either of two states is the case.

@@ -220,6 +220,7 @@ fn alike(a: &EventKind, b: &EventKind) -> bool {
             let work = |a: &CrossedWork, b: &CrossedWork| a.site == b.site && a.part == b.part && a.given == b.given;
             work(&a.first, &b.first) && work(&a.second, &b.second)
         }
+        (EventKind::ReadBack(a), EventKind::ReadBack(b)) => a == b,
         (EventKind::WrongDevice(a), EventKind::WrongDevice(b)) => a == b,
         (EventKind::Timed(a), EventKind::Timed(b)) => a == b,
         (EventKind::Captured(a), EventKind::Captured(b)) => a == b,
@@ -340,6 +341,7 @@ fn fingerprint(kind: &EventKind) -> String {
         EventKind::Lost(lost) => format!("lost {:?} {} {:?}", lost.end, lost.once, lost.freed),
         EventKind::Early(early) => format!("early {:?} {:?}", early.early, early.started),
         EventKind::Crossed(crossed) => format!("crossed {crossed:?}"),
+        EventKind::ReadBack(read) => format!("read back {read:?}"),
         EventKind::WrongDevice(wrong) => format!("wrong device {wrong:?}"),
         EventKind::Timed(timed) => format!("timed {timed:?}"),
         EventKind::Captured(call) => format!("captured {call:?}"),

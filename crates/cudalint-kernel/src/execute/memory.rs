@@ -357,6 +357,37 @@ impl Memory {
         }
     }
 
+    /// Stretches of bytes, the first and the last ones, that nobody has written, surely or perhaps.
+    pub(super) fn left_alone(&self) -> Vec<(u64, u64)> {
+        /// Most cells that are looked at.
+        const MOST_CELLS: u64 = 1 << 18;
+        /// Most stretches that are kept.
+        const MOST: usize = 16;
+        let Some(bytes) = self.bytes.filter(|_| !self.may_be_written) else { return Vec::new() };
+        let Some(grain) = self.grain.filter(|_| self.stored) else {
+            return if self.wrote || self.usage.written { Vec::new() } else { vec![(0, bytes)] };
+        };
+        let cells = bytes >> grain;
+        if cells > MOST_CELLS {
+            return Vec::new();
+        }
+        let mut left: Vec<(u64, u64)> = Vec::new();
+        for number in 0..cells {
+            if self.cells.peek(number).is_some_and(|cell| cell.write != 0 || cell.may_write != 0) {
+                continue;
+            }
+            let (from, to) = (number << grain, (number + 1) << grain);
+            match left.last_mut() {
+                Some(last) if last.1 == from => last.1 = to,
+                _ => left.push((from, to)),
+            }
+            if left.len() > MOST {
+                left.remove(MOST / 2);
+            }
+        }
+        left
+    }
+
     /// The integer that lies in any `bytes` bytes before anybody writes.
     pub(super) fn filled_with(&self, bytes: u32) -> Option<i64> {
         let Initial::Filled(byte) = &self.initial else { return None };

@@ -89,10 +89,11 @@ impl Machine<'_> {
             .buffers
             .iter()
             .map(|&id| {
-                let usage = (id as usize).checked_sub(1).and_then(|i| self.objects.get(i)).map(|m| m.usage.clone());
-                let usage = usage.unwrap_or_default();
+                let memory = (id as usize).checked_sub(1).and_then(|i| self.objects.get(i));
+                let usage = memory.map(|memory| memory.usage.clone()).unwrap_or_default();
                 let exact = exact && !usage.inexact;
-                BufferUse { read: usage.read, written: usage.written, exact, sure: usage.sure }
+                let left = memory.filter(|_| exact && every).map(Memory::left_alone).unwrap_or_default();
+                BufferUse { read: usage.read, written: usage.written, exact, sure: usage.sure, left }
             })
             .collect();
         let report = ExecutionReport {

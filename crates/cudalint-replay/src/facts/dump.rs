@@ -434,6 +434,10 @@ fn kind(kind: &EventKind) -> String {
                 crossed.meeting
             )
         }
+        EventKind::ReadBack(read) => {
+            let kernels = read.kernels.len();
+            format!("reads back {} B from {} on of {}, behind {kernels} launches", read.bytes, read.from, side(&read.argument))
+        }
         EventKind::WrongDevice(wrong) => {
             format!("{:?} with {} of device {} on device {}", wrong.api, wrong.name, wrong.made.0, wrong.other)
         }

@@ -11,9 +11,11 @@ mod lost;
 mod module;
 mod owner;
 mod python;
+mod read_back;
 mod status;
 mod values;
 
+pub use read_back::{KernelWrite, ReadBackFact};
 pub use crossed::{CrossedFact, CrossedStream, CrossedWork, DeviceFact, GivenTo, Meeting};
 pub use cudalint_kernel::readings::{CoverageClaim, DynamicShared, KernelSummary, Together};
 pub use cudalint_kernel::report::Site;
@@ -169,6 +171,8 @@ pub enum EventKind {
     Early(Box<EarlyFact>),
     /// Work is started that nothing orders behind work of another stream.
     Crossed(Box<CrossedFact>),
+    /// A copy to the host reads memory of the device in which kernels alone have written, beside copies and sets of known bytes.
+    ReadBack(Box<ReadBackFact>),
     /// An event of one device is put into a stream of another.
     WrongDevice(Box<DeviceFact>),
     /// The host looks at a clock, and nothing has waited for what it measures.

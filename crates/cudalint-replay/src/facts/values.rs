@@ -225,6 +225,8 @@ pub struct CountShape {
     pub sizeofs: Vec<(i64, String)>,
     /// Whether a `sizeof` was applied to a pointer, with the pointer's text.
     pub sizeof_pointer: Option<String>,
+    /// Numbers that are written as factors of it, or as the whole: `n * 4` may mean the size of an element.
+    pub literals: Vec<i64>,
     /// Whether any part of the computation is out of sight (a call, a field; a parameter, unless the memory was
     /// allocated in the same function): then the absence of a `sizeof` says nothing.
     pub opaque: bool,

@@ -1,7 +1,8 @@
 //! What code out of sight can reach: what it may have written is forgotten.
 
 use super::{Asked, CellPath, Freed, Memory, root};
-use crate::facts::{MemorySpace, Origin};
+use crate::facts::{KernelWrite, MemorySpace, Origin};
+use crate::given::Held;
 use crate::host::{ObjId, ObjSet};
 use crate::value::{Kind, Val};
 
@@ -131,6 +132,11 @@ impl Memory {
     /// what those allocations hold is no longer known. The objects that the value itself points to are spared where it
     /// is only read through.
     pub fn reached_by_device(&mut self, value: &Val, read_only: bool) {
+        self.reached_by_kernel(value, read_only, None);
+    }
+
+    /// As [`Self::reached_by_device`], by a launch whose execution may tell what it writes in the memory that the value leads to.
+    pub fn reached_by_kernel(&mut self, value: &Val, read_only: bool, write: Option<KernelWrite>) {
         self.asked = self.asked.with(Asked::BY_DEVICE);
         // Once nothing is known of any allocation there is nothing left to forget.
         let mut holding = self.holders.iter().filter(|id| self.get(*id).held.is_some()).count();
@@ -152,8 +158,12 @@ impl Memory {
             object.pointers(&[], &mut pending);
             if object.held.is_some() {
                 holding -= 1;
-                if !(read_only && first.contains(&id) && !self.escaped.contains(id)) {
-                    self.get_mut(id).held = None;
+                let own = first.contains(&id) && !self.escaped.contains(id);
+                if !(read_only && own) {
+                    let after = write.as_ref().filter(|_| own).and_then(|write| {
+                        Held::after_kernel(self.get(id).held.as_deref()?, write.clone())
+                    });
+                    self.get_mut(id).held = after;
                 }
             }
         }

@@ -152,7 +152,7 @@ impl Walker<'_> {
                 let whole = array.offset.known() == Some(0);
                 offset = Amount { quantity: Quantity::Known(0), assumptions: None };
                 held = held.filter(|held| match &held.contents {
-                    HeldContents::WrittenOnly(_) => false,
+                    HeldContents::WrittenOnly(_) | HeldContents::WrittenBy(..) => false,
                     // As many integers as the view has.
                     HeldContents::Integers { values, .. } => {
                         whole && array.size().q.known() == i64::try_from(values.len()).ok()

@@ -2,10 +2,11 @@
 
 use super::extents::Block;
 use super::written;
-use crate::facts::{Event, EventKind, Facts, LaunchFact};
+use crate::facts::{Event, EventKind, Facts, KernelWrite, LaunchFact, Site};
 use cudalint_kernel::python::Specialization;
 use cudalint_program::Project;
 use cudalint_program::ir::FunctionId;
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// What concerns the kernels of one module.
@@ -19,6 +20,8 @@ pub struct ModuleLaunches<'a> {
     pub(super) python: Vec<(FunctionId, Arc<Specialization>)>,
     /// What is written of the blocks of kernels that no launch was met of.
     pub(super) written: Vec<(FunctionId, Block)>,
+    /// Launches whose memory is copied to the host, by their places: of these is asked what they leave unwritten.
+    pub(super) read_back: FxHashSet<Site>,
 }
 
 /// A launch that was met.
@@ -39,7 +42,7 @@ pub fn collect<'a>(project: &Project, facts: &'a [Facts]) -> Vec<ModuleLaunches<
                 .map(|(index, _)| (FunctionId(index as u32), Vec::new()))
                 .collect();
             let python = facts.get(id.index()).map(|facts| facts.python_kernels.clone()).unwrap_or_default();
-            ModuleLaunches { kernels, unseen: Vec::new(), python, written: Vec::new() }
+            ModuleLaunches { kernels, python, ..ModuleLaunches::default() }
         })
         .collect();
     // A function of Python is a kernel once something has made one of it.
@@ -67,6 +70,13 @@ pub fn collect<'a>(project: &Project, facts: &'a [Facts]) -> Vec<ModuleLaunches<
             }
         }
     }
+    for event in facts.iter().flat_map(|facts| &facts.events) {
+        for write in writes_asked_for(event) {
+            if let Some(home) = all.get_mut(write.kernel.0.index()) {
+                home.read_back.insert(write.site);
+            }
+        }
+    }
     // What is surely come by says more.
     for (_, launches) in all.iter_mut().flat_map(|home| &mut home.kernels) {
         launches.sort_by_key(|seen| seen.event.perhaps_not_reached);
@@ -81,6 +91,15 @@ pub fn collect<'a>(project: &Project, facts: &'a [Facts]) -> Vec<ModuleLaunches<
         }
     }
     all
+}
+
+/// The launches of which an event asks what they have left unwritten: those before a copy to the host, or before another launch.
+fn writes_asked_for(event: &Event) -> Vec<&KernelWrite> {
+    match &event.kind {
+        EventKind::ReadBack(fact) => fact.kernels.iter().collect(),
+        EventKind::Launch(fact) => fact.given.iter().flat_map(|given| given.written_by().unwrap_or_default()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn launch_of(event: &Event) -> Option<&LaunchFact> {

@@ -23,7 +23,7 @@ use cudalint_kernel::{Budget, Code, LaunchInput};
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionId, ModuleId};
 use cudalint_program::types::{Argument, TypeEnv};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Most distinct configurations that a kernel is executed with, for one binding of its template parameters.
@@ -90,6 +90,8 @@ pub(super) struct Module<'p> {
     pub(super) counts: Counts,
     /// What was executed before.
     kept: Option<Kept<'p>>,
+    /// See [`ModuleLaunches::read_back`].
+    read_back: FxHashSet<Site>,
 }
 
 /// What was found out before, and what it hangs on.
@@ -128,6 +130,7 @@ fn run<'p>(project: &'p Project, id: ModuleId, launches: &ModuleLaunches<'_>, ke
         python: launches.python.clone(),
         counts: Counts::default(),
         kept,
+        read_back: launches.read_back.clone(),
     };
     // Of a grid that is not known only the first block is executed: whoever says more goes first.
     for whole in [true, false] {
@@ -135,6 +138,11 @@ fn run<'p>(project: &'p Project, id: ModuleId, launches: &ModuleLaunches<'_>, ke
             for one in seen {
                 module.with_facts(*kernel, one, whole);
             }
+        }
+    }
+    for (kernel, seen) in &launches.kernels {
+        for one in seen {
+            module.behind_others(*kernel, one);
         }
     }
     for (kernel, seen) in &launches.kernels {
@@ -286,7 +294,7 @@ impl Module<'_> {
     }
 
     /// Executes a launch unless that was done before; says whether it came to its end.
-    fn run(
+    pub(super) fn run(
         &mut self,
         kernel: FunctionId,
         seen: &Seen<'_>,
@@ -318,6 +326,9 @@ impl Module<'_> {
         let mut report =
             self.spend(&code, &numbers.launch, if before == 0 { u64::MAX } else { OPERATIONS_OF_LATER_ONES });
         let to_the_end = report.coverage.complete;
+        if assignment.is_none() && to_the_end && self.read_back.contains(&seen.event.site) {
+            self.follow_all_blocks(&code, &numbers.launch, &mut report);
+        }
         if assignment.is_some() {
             // That would be a second assumption.
             report.events.retain(|event| event.doubt.is_none());

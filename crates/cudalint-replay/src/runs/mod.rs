@@ -23,6 +23,7 @@ mod extents;
 mod guess;
 mod numbers;
 mod origin;
+mod read_back;
 mod repetitions;
 mod shows;
 mod solve;

@@ -333,6 +333,8 @@ impl Maker<'_> {
         }
         let contents = match &held.contents {
             HeldContents::WrittenOnly(ranges) => self.written(ranges),
+            // What the kernels have written, only their executions tell.
+            HeldContents::WrittenBy(..) => None,
             HeldContents::Filled(byte) => Some(Contents::Filled(*byte)),
             HeldContents::Integers { bytes, values } => {
                 let values: Option<Vec<i64>> = values.iter().map(|value| self.choice.quantity(value)).collect();

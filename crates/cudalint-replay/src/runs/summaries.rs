@@ -2,7 +2,7 @@
 
 use super::binding::{Binding, Summaries};
 use super::collect::ModuleLaunches;
-use super::crossings;
+use super::{crossings, read_back};
 use super::execute::{Module, ModuleRuns};
 use crate::facts::{EventKind, Facts};
 use cudalint_kernel::readings::{KernelSummary, summary};
@@ -55,6 +55,7 @@ pub fn hand_out(facts: &mut [Facts], runs: Vec<ModuleRuns>) {
         summaries.push(runs.summaries);
     }
     crossings::hand_out(facts);
+    read_back::hand_out(facts);
     for event in facts.iter_mut().flat_map(|facts| &mut facts.events) {
         let EventKind::Launch(fact) = &mut event.kind else { continue };
         let Some((module, kernel)) = fact.kernel else { continue };

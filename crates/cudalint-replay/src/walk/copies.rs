@@ -3,7 +3,8 @@
 use super::apis::Called;
 use super::{Out, Walker};
 use crate::arith::convert;
-use crate::facts::{CopyKind, EventKind, MemorySpace, Pointer, PointerArgument, Rows};
+use crate::facts::{CopyKind, EventKind, MemorySpace, Pointer, PointerArgument, ReadBackFact, Rows};
+use crate::given::{Held, HeldContents};
 use crate::memory::Place;
 use crate::quantity::{Quantity, union};
 use crate::value::{Kind, Val};
@@ -77,6 +78,7 @@ impl<'p> Walker<'p> {
             Direction::DeviceToDevice => (CopyKind::DeviceToDevice, Some(self.span_of_name(call))),
         };
         self.evaluates_stream(call, args);
+        let written = self.held_before(&from);
         self.shown_to_device(&from);
         self.is_read(&from);
         if !self.wants(call.id) {
@@ -87,6 +89,9 @@ impl<'p> Walker<'p> {
         let before = self.held_before(&to);
         let (bytes, in_one_piece) =
             (moved.bytes.clone(), moved.rows.as_ref().is_none_or(|rows| rows.touch(0) && rows.touch(1)));
+        if in_one_piece {
+            self.reads_back(call, &sides, (&bytes, kind.0), written.as_deref());
+        }
         self.copied(call, sides, moved, kind, &to);
         self.starts_copy(call, [Some((dst, &to)), Some((src, &from))], (&bytes, in_one_piece), kind.0);
         if in_one_piece {
@@ -95,6 +100,43 @@ impl<'p> Walker<'p> {
             self.held_after_rows(&to);
         }
         true
+    }
+
+    /// A copy to the host reads memory of which it is known who has written in it.
+    fn reads_back(
+        &mut self,
+        call: Called<'_>,
+        [to, from]: &[PointerArgument; 2],
+        (bytes, kind): (&Val, CopyKind),
+        written: Option<&Held>,
+    ) {
+        let (Some(held), Some(count)) = (written, bytes.known().filter(|count| *count > 0)) else { return };
+        let (filled, kernels) = match &held.contents {
+            HeldContents::WrittenOnly(filled) => (filled.clone(), Vec::new()),
+            HeldContents::WrittenBy(filled, kernels) => (filled.clone(), kernels.clone()),
+            _ => return,
+        };
+        let on_host = matches!(&to.pointer, Pointer::Into { buffer, .. }
+            if matches!(buffer.space, MemorySpace::Host | MemorySpace::Pinned));
+        let Pointer::Into { buffer, offset } = &from.pointer else { return };
+        let (Some(first), true) = (offset.quantity.known(), buffer.space == MemorySpace::Device) else { return };
+        if !on_host || !matches!(kind, CopyKind::DeviceToHost | CopyKind::Default) {
+            return;
+        }
+        let rests_on = [&held.assumptions, &bytes.why, &offset.assumptions, &buffer.bytes.assumptions];
+        let assumptions = rests_on.into_iter().fold(None, |all, why| union(&all, why));
+        let fact = ReadBackFact {
+            api: Name::from(call.name),
+            argument: from.clone(),
+            from: first,
+            bytes: count,
+            filled,
+            kernels,
+            assumptions,
+            unwritten: Vec::new(),
+        };
+        let span = self.span(call.id);
+        self.emit(EventKind::ReadBack(Box::new(fact)), span, &[]);
     }
 
     /// The bytes that a call moves, the arguments that say so evaluated; `None` where one is missing.

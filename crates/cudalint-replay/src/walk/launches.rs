@@ -1,7 +1,9 @@
 //! Kernel launches: configuration and arguments, bound to the kernel.
 
 use super::{Out, Walker};
-use crate::facts::{Amount, EventKind, Extent3, LaunchArgument, LaunchFact, LaunchSpelling, Origin, Site};
+use crate::facts::{
+    Amount, EventKind, Extent3, GivenTo, KernelWrite, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace, Origin, Site,
+};
 use crate::memory::{Key, Place, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
@@ -52,10 +54,12 @@ impl<'p> Walker<'p> {
         }
         self.starts_kernel(id, launch, kernel, &args, config.get(3));
         self.computes(id, launch.kernel, kernel, &args);
+        let given: Arc<[GivenTo]> = self.given_to(&args).iter().cloned().collect();
         // The kernel may write what it is given, the host's view of managed and pinned memory included.
         for (index, (_, out)) in args.iter().enumerate() {
             let read_only = self.reads_only(kernel, index);
-            self.memory.reached_by_device(&out.val, read_only);
+            let write = self.kernel_write(id, kernel, index, out, &given);
+            self.memory.reached_by_kernel(&out.val, read_only, write);
             if read_only {
                 continue;
             }
@@ -63,7 +67,10 @@ impl<'p> Walker<'p> {
             out.val.pointers(&mut pointers);
             for object in pointers {
                 if self.memory.get(object).info.origin != Origin::Local {
+                    // Who has written is known all the same.
+                    let held = self.memory.get(object).held.clone();
                     self.memory.forget(object, &root());
+                    self.memory.set_held(object, held);
                 }
             }
         }
@@ -76,6 +83,23 @@ impl<'p> Walker<'p> {
         }
         let ty = if launch.chevron { Ty::Void } else { Ty::INT };
         Out::new(if launch.chevron { Val::unknown() } else { Val::from(Kind::Status) }, ty)
+    }
+
+    /// What says later what a launch has written through an argument that leads to memory of the device.
+    fn kernel_write(
+        &mut self,
+        id: ExprId,
+        kernel: Option<(ModuleId, FunctionId)>,
+        index: usize,
+        out: &Out,
+        given: &Arc<[GivenTo]>,
+    ) -> Option<KernelWrite> {
+        let Kind::Ptr(pointer) = &out.val.kind else { return None };
+        if self.memory.get(pointer.obj).info.space != MemorySpace::Device || out.val.why.is_some() || self.capturing {
+            return None;
+        }
+        let (parameter, site) = (u32::try_from(index).ok()?, self.expr_site(id));
+        Some(KernelWrite { kernel: kernel?, parameter, site, given: Arc::clone(given) })
     }
 
     /// `cudaLaunchConfig_t config = { … }`: what is not given is zero, and an extent is one.

@@ -14,6 +14,7 @@ const MAX_STEPS: u32 = 24;
 struct Found {
     sizeofs: Vec<(i64, String)>,
     sizeof_pointer: Option<String>,
+    literals: Vec<i64>,
     opaque: bool,
     /// A parameter of the entry function takes part.
     parameter: bool,
@@ -24,6 +25,7 @@ impl Found {
     fn take(&mut self, factor: Self) {
         self.sizeofs.extend(factor.sizeofs);
         self.sizeof_pointer = factor.sizeof_pointer.or(self.sizeof_pointer.take());
+        self.literals.extend(factor.literals);
         self.opaque |= factor.opaque;
         self.parameter |= factor.parameter;
     }
@@ -73,6 +75,7 @@ impl Walker<'_> {
             span: self.span(expr),
             sizeofs: found.sizeofs,
             sizeof_pointer: found.sizeof_pointer,
+            literals: found.literals,
             opaque: found.opaque,
         };
         (shape, found.parameter)
@@ -91,7 +94,8 @@ impl Walker<'_> {
         let module = self.project.module(module_id);
         let Some(node) = module.exprs.get(expr) else { return };
         match &node.kind {
-            Expr::Int { .. } | Expr::Float { .. } | Expr::OnDevice => {}
+            Expr::Int { value, .. } => found.literals.push(*value),
+            Expr::Float { .. } | Expr::OnDevice => {}
             Expr::SizeOfType(_) | Expr::SizeOfExpr(_) => {
                 let text = self.project.text(module_id, node.span).to_owned();
                 let (value, pointer) = self.size_in(frame, expr);

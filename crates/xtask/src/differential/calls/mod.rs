@@ -221,6 +221,7 @@ fn kind_of_event(event: &EventKind) -> &'static str {
         | EventKind::Packed(_)
         | EventKind::Unread(_)
         | EventKind::Crossed(_)
+        | EventKind::ReadBack(_)
         | EventKind::WrongDevice(_) => "",
     }
 }
