@@ -2,8 +2,8 @@
 
 use crate::parts::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
-use cudalint_findings::{Confidence, Shows};
 use cudalint_findings::claim::Resource;
+use cudalint_findings::{Confidence, Shows};
 use cudalint_replay::facts::{EventKind, LaunchFact, LaunchSpelling, Pointer};
 
 /// The rule.

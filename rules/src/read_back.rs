@@ -50,7 +50,9 @@ fn finding(rule: &'static Rule, context: &ModuleContext<'_>, event: &Event, fact
     let (all, name, api) = (fact.bytes / element, fact.argument.text.trim(), &fact.api);
     let plural = |count: i64| if count == 1 { what.to_owned() } else { format!("{what}s") };
     let message = match extent_of(fact)? {
-        Extent::All => format!("`{api}` copies {all} {} of `{name}` to the host, which nothing has written", plural(all)),
+        Extent::All => {
+            format!("`{api}` copies {all} {} of `{name}` to the host, which nothing has written", plural(all))
+        }
         Extent::End => format!(
             "`{api}` copies {all} {} of `{name}` to the host, but nothing has written the last {}",
             plural(all),

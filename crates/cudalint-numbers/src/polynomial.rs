@@ -40,6 +40,9 @@ pub enum AtomKind {
     Input,
     /// Computed out of sight: equal to itself, but no value may be chosen for it.
     Opaque,
+    /// A member of an object that whoever calls hands over: as free as an input where it stands alone, but members may have to do with each
+    /// other in ways that nobody sees.
+    Field,
     /// `sizeof(T)` of a type that is not in sight: at least 1.
     SizeOf,
     /// An operation that no polynomial expresses.
@@ -141,7 +144,7 @@ impl Atom {
     /// Whether it is at least 0, given that inputs are counts.
     fn is_non_negative(&self, depth: u32) -> bool {
         match self.kind() {
-            AtomKind::Input | AtomKind::Opaque | AtomKind::SizeOf => true,
+            AtomKind::Input | AtomKind::Opaque | AtomKind::Field | AtomKind::SizeOf => true,
             AtomKind::Closed(op, a, b) => {
                 depth < MAX_DEPTH
                     && match op {
@@ -335,7 +338,7 @@ impl Poly {
     /// Whether some number that nobody fixes takes part, besides sizes of types.
     pub fn names_numbers(&self, depth: u32) -> bool {
         self.terms.keys().flatten().any(|atom| match atom.kind() {
-            AtomKind::Input | AtomKind::Opaque => true,
+            AtomKind::Input | AtomKind::Opaque | AtomKind::Field => true,
             AtomKind::SizeOf => false,
             AtomKind::Closed(_, a, b) => {
                 depth < MAX_DEPTH && (a.names_numbers(depth + 1) || b.names_numbers(depth + 1))

@@ -436,7 +436,12 @@ fn kind(kind: &EventKind) -> String {
         }
         EventKind::ReadBack(read) => {
             let kernels = read.kernels.len();
-            format!("reads back {} B from {} on of {}, behind {kernels} launches", read.bytes, read.from, side(&read.argument))
+            format!(
+                "reads back {} B from {} on of {}, behind {kernels} launches",
+                read.bytes,
+                read.from,
+                side(&read.argument)
+            )
         }
         EventKind::WrongDevice(wrong) => {
             format!("{:?} with {} of device {} on device {}", wrong.api, wrong.name, wrong.made.0, wrong.other)

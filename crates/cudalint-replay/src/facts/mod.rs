@@ -15,7 +15,6 @@ mod read_back;
 mod status;
 mod values;
 
-pub use read_back::{KernelWrite, ReadBackFact};
 pub use crossed::{CrossedFact, CrossedStream, CrossedWork, DeviceFact, GivenTo, Meeting};
 pub use cudalint_kernel::readings::{CoverageClaim, DynamicShared, KernelSummary, Together};
 pub use cudalint_kernel::report::Site;
@@ -33,6 +32,7 @@ pub use lost::{LostAt, LostFact};
 pub use module::Facts;
 pub use owner::Owner;
 pub use python::{CopyProblem, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem, WrongArgument};
+pub use read_back::{KernelWrite, ReadBackFact};
 pub use status::{
     Checker, CheckerDefect, FunctionStatus, LaunchStatus, SeenLater, StatusCall, StatusUse, StatusWeight, Unobserved,
     UnreadLog,

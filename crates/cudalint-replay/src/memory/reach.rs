@@ -160,9 +160,10 @@ impl Memory {
                 holding -= 1;
                 let own = first.contains(&id) && !self.escaped.contains(id);
                 if !(read_only && own) {
-                    let after = write.as_ref().filter(|_| own).and_then(|write| {
-                        Held::after_kernel(self.get(id).held.as_deref()?, write.clone())
-                    });
+                    let after = write
+                        .as_ref()
+                        .filter(|_| own)
+                        .and_then(|write| Held::after_kernel(self.get(id).held.as_deref()?, write.clone()));
                     self.get_mut(id).held = after;
                 }
             }

@@ -122,8 +122,9 @@ pub(super) fn sizing_inputs(fact: &LaunchFact) -> Option<Vec<Atom>> {
     }
     // A size that cannot be chosen only leaves its buffer without one; one that is computed out of sight has to do with
     // the others in a way that nobody knows.
+    let fields = fields_are_sizes(fact);
     let mut add = |amount: &Amount| {
-        if let Some(inputs) = inputs_of(amount).filter(|inputs| inputs.iter().all(is_free)) {
+        if let Some(inputs) = inputs_of(amount).filter(|inputs| inputs.iter().all(|atom| is_free(atom, fields))) {
             atoms.extend(inputs);
         }
     };
@@ -138,24 +139,40 @@ pub(super) fn sizing_inputs(fact: &LaunchFact) -> Option<Vec<Atom>> {
     (atoms.len() <= MAX_INPUTS && !mixes_sizes(&atoms)).then_some(atoms)
 }
 
-/// Whether whoever runs the program chooses it.
-fn is_free(atom: &Atom) -> bool {
-    matches!(atom.kind(), AtomKind::Input)
+/// Whether whoever runs the program chooses it; members of objects where that is said of them.
+fn is_free(atom: &Atom, fields: bool) -> bool {
+    matches!(atom.kind(), AtomKind::Input) || fields && matches!(atom.kind(), AtomKind::Field)
+}
+
+/// Whether all sizes of a launch that are members of objects are those that its grid is divided from: then they are sizes of the work, and
+/// no number of blocks, no padded size and no count of something else stands beside them.
+pub(super) fn fields_are_sizes(fact: &LaunchFact) -> bool {
+    let is_field = |atom: &Atom| matches!(atom.kind(), AtomKind::Field);
+    let extents = fact.grid.axes.iter().chain(&fact.block.axes).flat_map(|axis| axis.quantity.inputs());
+    let divided: BTreeSet<Atom> = extents.filter(is_field).collect();
+    let fields: Vec<Atom> = divided.iter().cloned().collect();
+    let counts = uses_of(fact, &fields).into_values().any(|usage| usage.counts_blocks || usage.counts_threads);
+    let sizes = fact.given.iter().flat_map(|given| match given {
+        Given::Pointer { buffer, offset, .. } => [buffer.bytes.quantity.inputs(), offset.quantity.inputs()].concat(),
+        _ => Vec::new(),
+    });
+    let mut beside = sizes.chain(fact.shared.quantity.inputs()).filter(is_field);
+    !counts && beside.all(|atom| divided.contains(&atom))
 }
 
 /// Whether a choice gives values to what code out of sight computes. How that is related to other values is not known,
 /// so that only what does not hang on sizes is worth anything.
 pub(super) fn is_loose(event: &Event, fact: &LaunchFact, choice: &Choice) -> bool {
-    let sure = fixed(event);
+    let (sure, fields) = (fixed(event), fields_are_sizes(fact));
     amounts(event, fact)
         .iter()
         .flat_map(|amount| amount.quantity.inputs())
-        .any(|atom| !is_free(&atom) && choice.at.contains_key(&atom.id()) && !sure.contains_key(&atom.id()))
+        .any(|atom| !is_free(&atom, fields) && choice.at.contains_key(&atom.id()) && !sure.contains_key(&atom.id()))
 }
 
 /// Whether an extent hangs on what code out of sight computes, or branches that nothing decides.
 pub(super) fn is_computed_out_of_sight(extent: &Quantity) -> bool {
-    extent.inputs().iter().any(|atom| !is_free(atom))
+    extent.inputs().iter().any(|atom| !is_free(atom, true))
 }
 
 /// An assignment with a block that the source says: of several the first, where the chosen one is none of them. The others come with it,
@@ -170,7 +187,8 @@ pub(super) fn within(
     let mut all = vec![assignment.choice.clone()];
     let mut open = Vec::new();
     for (axis, written) in fact.block.axes.iter().zip(written) {
-        let Some(atom) = lone_atom(&axis.quantity).filter(|atom| !is_free(atom) && !sure.contains_key(&atom.id()))
+        let Some(atom) =
+            lone_atom(&axis.quantity).filter(|atom| !is_free(atom, true) && !sure.contains_key(&atom.id()))
         else {
             continue;
         };
@@ -234,7 +252,9 @@ fn inputs_of(amount: &Amount) -> Option<Vec<Atom>> {
     let inputs = amount.quantity.inputs();
     inputs
         .iter()
-        .all(|atom| matches!(atom.kind(), AtomKind::Input | AtomKind::Opaque) && !atom.name().is_empty())
+        .all(|atom| {
+            matches!(atom.kind(), AtomKind::Input | AtomKind::Opaque | AtomKind::Field) && !atom.name().is_empty()
+        })
         .then_some(inputs)
 }
 
@@ -258,14 +278,14 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
         _ => 256,
     };
     // Sizes that code that is left out gives are as little known as what it allocates.
-    let left_out = left_out(fact);
+    let (left_out, fields) = (left_out(fact), fields_are_sizes(fact));
     let mut found: Vec<Assignment> = Vec::new();
     for round in 0..ROUNDS {
         let mut values: Vec<(String, i64)> = Vec::new();
         let mut at = fixed(event);
         for (place, atom) in inputs.iter().enumerate() {
             let usage = uses.get(&atom.id()).cloned().unwrap_or_default();
-            let free = is_free(atom);
+            let free = is_free(atom, fields);
             let same = |name: &str| name == atom.name() || are_alike(name, atom.name());
             let value = match values.iter().find(|(name, _)| same(name)) {
                 Some((_, value)) => *value,
@@ -280,9 +300,9 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
         let choice = Choice { at, admitted: left_out.clone(), ..Choice::default() };
         if admitted && !found.iter().any(|other| other.choice.at == choice.at) {
             let sole = match inputs {
-                [only] => {
-                    uses.get(&only.id()).filter(|usage| is_free(only) && !usage.counts_blocks && !usage.counts_threads)
-                }
+                [only] => uses
+                    .get(&only.id())
+                    .filter(|usage| is_free(only, fields) && !usage.counts_blocks && !usage.counts_threads),
                 _ => None,
             };
             let rounded = sole.is_some_and(|usage| usage.divisors.iter().all(|(_, up)| *up));

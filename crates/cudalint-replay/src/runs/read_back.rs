@@ -24,8 +24,12 @@ impl Module<'_> {
         if blocks == of_blocks || of_blocks > MOST_BLOCKS || expected > MOST_OPERATIONS.min(self.operations_left) {
             return;
         }
-        let budget =
-            Budget { lane_operations: MOST_OPERATIONS, blocks: of_blocks as u32, iterations: u32::MAX, ..Budget::default() };
+        let budget = Budget {
+            lane_operations: MOST_OPERATIONS,
+            blocks: of_blocks as u32,
+            iterations: u32::MAX,
+            ..Budget::default()
+        };
         let whole = self.executed(code, launch, &budget, &[]);
         self.count(&whole);
         for (buffer, of_all) in report.buffers.iter_mut().zip(whole.buffers) {

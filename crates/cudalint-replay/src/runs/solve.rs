@@ -1,7 +1,7 @@
 //! Values for open inputs that could show a defect, asked of the kernel's code: see [`cudalint_kernel::solve`].
 
 use super::alike::are_alike;
-use super::choose::{Assignment, Use, sizing_inputs, uses_of};
+use super::choose::{Assignment, Use, fields_are_sizes, sizing_inputs, uses_of};
 use super::numbers::Choice;
 use crate::facts::{Amount, BufferId, Event, LaunchFact};
 use crate::given::Given;
@@ -27,6 +27,8 @@ struct Maker<'a> {
     known: BTreeMap<u32, TermId>,
     uses: &'a BTreeMap<u32, Use>,
     too_many: bool,
+    /// Whether members of objects are sizes as good as inputs.
+    fields: bool,
 }
 
 /// Assignments under which the kernel probably leaves a buffer, at most `limit` of them. Inputs of which the program takes
@@ -58,8 +60,14 @@ pub(super) fn proposals(event: &Event, fact: &LaunchFact, code: &Code, limit: us
 fn problem(event: &Event, fact: &LaunchFact) -> Option<(Problem, Vec<Atom>)> {
     let inputs = sizing_inputs(fact).filter(|inputs| !inputs.is_empty())?;
     let uses = uses_of(fact, &inputs);
-    let mut maker =
-        Maker { terms: Terms::default(), inputs: Vec::new(), known: BTreeMap::new(), uses: &uses, too_many: false };
+    let mut maker = Maker {
+        terms: Terms::default(),
+        inputs: Vec::new(),
+        known: BTreeMap::new(),
+        uses: &uses,
+        too_many: false,
+        fields: fields_are_sizes(fact),
+    };
     let grid = maker.extents(&fact.grid.axes)?;
     let block = maker.extents(&fact.block.axes)?;
     let mut buffers: Vec<Option<TermId>> = Vec::new();
@@ -196,7 +204,9 @@ impl Maker<'_> {
                 let (a, b) = (self.poly(a, depth + 1)?, self.poly(b, depth + 1)?);
                 Some(self.terms.of(operation, a, b))
             }
-            AtomKind::Input if !atom.name().is_empty() => {
+            AtomKind::Input | AtomKind::Field
+                if !atom.name().is_empty() && (self.fields || matches!(atom.kind(), AtomKind::Input)) =>
+            {
                 if let Some(term) = self.known.get(&atom.id()) {
                     return Some(*term);
                 }

@@ -2,8 +2,8 @@
 
 use super::binding::{Binding, Summaries};
 use super::collect::ModuleLaunches;
-use super::{crossings, read_back};
 use super::execute::{Module, ModuleRuns};
+use super::{crossings, read_back};
 use crate::facts::{EventKind, Facts};
 use cudalint_kernel::readings::{KernelSummary, summary};
 use cudalint_program::ir::FunctionId;

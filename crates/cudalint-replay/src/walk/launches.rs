@@ -2,7 +2,8 @@
 
 use super::{Out, Walker};
 use crate::facts::{
-    Amount, EventKind, Extent3, GivenTo, KernelWrite, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace, Origin, Site,
+    Amount, EventKind, Extent3, GivenTo, KernelWrite, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace, Origin,
+    Site,
 };
 use crate::memory::{Key, Place, root};
 use crate::quantity::Quantity;

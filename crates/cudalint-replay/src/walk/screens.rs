@@ -85,7 +85,7 @@ impl Walker<'_> {
     pub(super) fn refuse(&mut self, quantity: &Quantity, until: usize) {
         let Quantity::Symbolic(poly) = quantity else { return };
         for atom in poly.bases().0 {
-            if !matches!(atom.kind(), AtomKind::Input | AtomKind::Opaque) {
+            if !matches!(atom.kind(), AtomKind::Input | AtomKind::Opaque | AtomKind::Field) {
                 continue;
             }
             let let_through = self.atoms.fresh("", AtomKind::Opaque);

@@ -8,7 +8,7 @@ use super::started::Timeline;
 use crate::facts::{MemorySpace, Origin, Question, Site};
 use crate::host::{self, Budget, Common, Flow, ObjId, Paths, ProjectScan, ReplayOptions, Store};
 use crate::memory::{Freed, Memory, Object, ObjectInfo, Place};
-use crate::quantity::Quantity;
+use crate::quantity::{AtomKind, Quantity};
 use crate::value::{Closure, Kind, Val};
 use cudalint_program::ir::{ExprId, FunctionId, LocalId, ModuleId};
 use cudalint_program::types::{Ty, TypeEnv};
@@ -213,10 +213,10 @@ impl<'p> Walker<'p> {
     }
 
     /// A value that nobody fixes, to be told apart from others.
-    pub fn opaque(&mut self, name: &str, ty: &Ty) -> Val {
+    pub fn symbol_of(&mut self, name: &str, ty: &Ty, kind: AtomKind) -> Val {
         match ty.value() {
             Ty::Int { bytes, signed } if *bytes >= 4 => {
-                let q = self.atoms.fresh(name, crate::quantity::AtomKind::Opaque);
+                let q = self.atoms.fresh(name, kind);
                 Val::typed(q, *bytes, *signed)
             }
             Ty::Int { bytes, signed } => Val::typed(Quantity::Unknown, *bytes, *signed),
