@@ -218,6 +218,7 @@ impl Context<'_> {
         let owner: Path = owner.iter().cloned().collect();
         match self.budget.deeper(|| self.named(&owner, &[]))? {
             Ty::Record(entry, env) => self.member_type(entry, &env, last, args),
+            owner @ Ty::Library(..) => owner.library_member(last),
             _ => None,
         }
     }

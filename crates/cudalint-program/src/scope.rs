@@ -287,7 +287,10 @@ impl<'a> Context<'a> {
                 (Ty::Record(entry, env), Some(name)) => {
                     self.member_type(entry, &env, name, args).unwrap_or(Ty::Unknown)
                 }
-                (Ty::Library(..), _) => self.named(path, args),
+                (owner @ Ty::Library(..), Some(name)) => {
+                    owner.library_member(name).unwrap_or_else(|| self.named(path, args))
+                }
+                (Ty::Library(..), None) => self.named(path, args),
                 _ => Ty::Unknown,
             },
             Type::Function => Ty::Function,

@@ -220,6 +220,17 @@ impl Ty {
         Self::Pointer(Arc::new(ty))
     }
 
+    /// A type that a container of the library declares: `std::vector<float>::value_type`.
+    pub fn library_member(&self, name: &str) -> Option<Self> {
+        let (_, element, _) = self.container()?;
+        match name {
+            "value_type" | "element_type" => Some(element.clone()),
+            "size_type" => Some(Self::SIZE),
+            "difference_type" => Some(Self::LONG),
+            _ => None,
+        }
+    }
+
     /// The type without a reference around it.
     pub fn value(&self) -> &Self {
         match self {

@@ -177,6 +177,9 @@ impl Lowerer<'_> {
                 segments.extend(inner.segments.iter().cloned());
                 return Some(self.push_type(Type::Named { path: Path::from(segments), args }));
             }
+            if is_last && segments.is_empty() && cuda_kind(scope) == CudaKind::Decltype {
+                return Some(self.specifier(s, scope));
+            }
             let text = s.text(scope);
             if is_last
                 && segments.is_empty()

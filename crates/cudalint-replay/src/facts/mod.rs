@@ -68,6 +68,8 @@ pub struct Event {
     /// Whether a function that was called on the way, or this one if it was, comes by only under such a condition: then what
     /// callers gave may be what decides it.
     pub perhaps_not_reached: bool,
+    /// Whether any condition on the way here, from where the walk began, is one that nothing decides.
+    pub undecided: bool,
     /// What the conditions ask that `conditional` speaks of.
     pub questions: Vec<Question>,
     /// Whether it stands where a call has failed, or a pointer is null that should not be: what was allocated before may not be.

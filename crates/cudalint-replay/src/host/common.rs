@@ -163,6 +163,7 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
         let conditional = frame.undecided > 0;
         let perhaps_not_reached = self.frames.iter().any(|frame| frame.call.is_some() && frame.undecided > 0);
         let (conditions, failed) = (self.path.conditions(), self.failed > 0);
+        let undecided = self.frames.iter().any(|frame| frame.undecided > 0);
         let assumptions = None;
         let questions = if conditional { frame.questions.clone() } else { Vec::new() };
         let event = Event {
@@ -174,6 +175,7 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
             conditions,
             conditional,
             perhaps_not_reached,
+            undecided,
             questions,
             failed,
         };

@@ -115,7 +115,7 @@ pub fn compare<'e>(events: impl IntoIterator<Item = &'e Event>, run: &Run<'_>) -
         }
         let calls = calls_at(run, &places, *at, event);
         // What stands under a condition that nothing decides may have happened otherwise, or not at all.
-        let sure = !event.conditional && !event.failed && event.conditions.is_empty();
+        let sure = !event.undecided && !event.failed && event.conditions.is_empty();
         if calls.is_empty() {
             if sure && (run.surely_ran)(event) {
                 tally.wrong.push((*at, format!("never ran: {}", Shown(&event.kind))));
