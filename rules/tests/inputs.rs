@@ -62,6 +62,27 @@ void run(FILE *f) { Header header; fread(&header, sizeof(header), 1, f); int n =
     assert_eq!(of("missing-bounds-guard", &rounded).len(), 1);
 }
 
+/// Members of what a caller hands over are sizes where the grid is divided from them, and nothing else stands beside.
+#[test]
+fn members_are_sizes_of_the_work() {
+    let class = "struct Image { int w, h, padded, blocks; };\n";
+    for (signature, size, grid, told) in [
+        ("void run(Image image)", "image.w", "(image.w + 255) / 256", true),
+        ("void run(const Image &image)", "image.w * image.h", "(image.w * image.h + 255) / 256", true),
+        ("void run(const Image &image)", "image.padded", "(image.w + 255) / 256", false),
+        ("void run(const Image &image)", "image.w", "image.blocks", false),
+        (
+            "void start() { Image image = read(); run(image); }\nvoid run(Image image)",
+            "image.w",
+            "(image.w + 255) / 256",
+            false,
+        ),
+    ] {
+        let text = program(&format!("{class}{signature} {{"), &format!("{size} * sizeof(float)"), grid);
+        assert_eq!(of("missing-bounds-guard", &text).len(), usize::from(told), "{signature} {size} {grid}");
+    }
+}
+
 #[test]
 fn what_is_not_known_to_come_from_outside_is_not_chosen() {
     for before in [

@@ -13,6 +13,16 @@ pub fn findings(rule: &str, settings: &str, text: &str) -> Vec<Finding> {
     }
 }
 
+/// Findings of a rule in several files.
+pub fn of_files(rule: &str, files: &[(&str, &str)]) -> Vec<Finding> {
+    let engine = Engine::new(cudalint_rules::RULES);
+    let files: Vec<(String, &str)> = files.iter().map(|(name, text)| ((*name).to_owned(), *text)).collect();
+    match engine.lint_texts(&files, None) {
+        Ok(all) => all.into_iter().filter(|finding| finding.rule.name == rule).collect(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
 /// Findings of a rule in a text.
 pub fn of(rule: &str, text: &str) -> Vec<Finding> {
     findings(rule, "", text)

@@ -428,12 +428,19 @@ impl<'p> Walker<'p> {
             self.set_slot(local, Slot::Alias(place, ty));
         }
         let flow = self.block(body.get(there..).unwrap_or(body));
+        let thrown = flow == Flow::Stop && self.dry == 0 && self.budget.stopped.is_none() && self.has_thrown();
         if flow == Flow::Next {
             self.destroy(0, None);
             self.function_ends(function);
+        } else if thrown {
+            // What was made on the way is given back.
+            self.destroy(0, None);
         }
         let inside = self.frames.len();
         let out = self.leave_function(function, flow, base);
+        if thrown && self.ended {
+            self.has_been_thrown_at();
+        }
         self.path.leave_frame(known, inside);
         if let Some(watch) = watch {
             self.record(module, function_id, watch, &out);

@@ -160,8 +160,17 @@ impl Walker<'_> {
     pub(super) fn throws(&mut self) {
         // A walk that is taken over would not tell the `try` again.
         self.leave_trace();
-        if let Some(body) = self.frames.iter_mut().rev().find_map(|frame| frame.tries.last_mut()) {
-            body.throws = true;
+        let Some(body) = self.frames.iter_mut().rev().find_map(|frame| frame.tries.last_mut()) else { return };
+        body.throws = true;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.thrown = true;
+        }
+    }
+
+    /// A function that was called has surely thrown: so has the path that called it.
+    pub(super) fn has_been_thrown_at(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.thrown = true;
         }
     }
 

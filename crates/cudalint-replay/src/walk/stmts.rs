@@ -218,9 +218,6 @@ impl<'p> Walker<'p> {
                     self.eval(*value);
                 }
                 self.throws();
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.thrown = !frame.tries.is_empty();
-                }
                 self.leave(Flow::Stop)
             }
             _ => {
