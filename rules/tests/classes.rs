@@ -79,6 +79,28 @@ void run() {{
 }
 
 #[test]
+fn members_of_bases_reach_the_kernel() {
+    let text = |base: &str| {
+        format!(
+            "struct Base {{ int *data; int count; {base} }};
+struct Grid : Base {{ int w, h; }};
+__global__ void fill(Grid g) {{ int x = threadIdx.x + blockIdx.x * blockDim.x; if (x <= g.w) g.data[x] = 1; }}
+void run() {{
+    Grid g;
+    if (cudaMalloc(&g.data, 1000 * 4) != cudaSuccess) return;
+    g.w = 1000;
+    g.h = 1;
+    fill<<<4, 256>>>(g);
+}}
+"
+        )
+    };
+    assert_eq!(of("guard-does-not-cover-access", &text("")).len(), 1);
+    // What is no plain data may have the next member in its tail.
+    assert!(of("guard-does-not-cover-access", &text("Base() {}")).is_empty());
+}
+
+#[test]
 fn types_of_the_c_library_are_numbers() {
     let text = |ty: &str| {
         format!(

@@ -269,7 +269,9 @@ impl Context<'_> {
                 continue;
             }
             let (layout, inner) = self.budget.deeper(|| self.record_layout(base, &base_env, field, &mut |_| {}))??;
-            if self.has_tail_padding(base, &base_env, layout)? {
+            // Without methods, bases and virtual functions it is plain data (Itanium C++ ABI, "POD for the purpose of layout").
+            let is_plain = found.methods.is_empty() && found.bases.is_empty() && !found.has_virtual;
+            if !is_plain && self.has_tail_padding(base, &base_env, layout)? {
                 return None;
             }
             inherited_table |= index == 0 && self.has_table(base, &base_env);

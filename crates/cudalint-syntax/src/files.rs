@@ -22,6 +22,9 @@ impl FileKind {
     /// The kind of a path by its extension; `None` for files that cudalint does not read.
     pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?;
+        if path.file_name().and_then(|name| name.to_str()).is_some_and(is_left_behind) {
+            return None;
+        }
         Some(match extension {
             "cu" | "cuh" | "CU" | "CUH" | "hip" => Self::Cuda,
             "c" | "cc" | "cpp" | "cxx" | "c++" | "C" | "h" | "hh" | "hpp" | "hxx" | "h++" | "H" | "inl" | "inc"
@@ -32,6 +35,13 @@ impl FileKind {
             _ => return None,
         })
     }
+}
+
+/// Whether a name is that of a file which nvcc (`--keep`) or CMake's tests of compilers leave behind.
+fn is_left_behind(name: &str) -> bool {
+    name.contains(".cudafe1.")
+        || name.ends_with(".fatbin.c")
+        || name.starts_with("CMake") && name.split('.').next().is_some_and(|stem| stem.ends_with("CompilerId"))
 }
 
 /// Words after which C family text counts as CUDA. Each is searched as bytes, then checked to start a word.
@@ -158,4 +168,20 @@ fn imports(bytes: &[u8], name: &[u8], first: bool) -> bool {
         let statement = before.trim_ascii_start();
         !first && (statement.starts_with(b"import ") || statement.starts_with(b"from "))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FileKind;
+    use std::path::Path;
+
+    #[test]
+    fn what_compilers_leave_behind_is_no_source() {
+        for name in ["tree.cudafe1.cpp", "tree.cudafe1.stub.c", "tree.fatbin.c", "CMakeCUDACompilerId.cu"] {
+            assert_eq!(FileKind::of(Path::new(name)), None, "{name}");
+        }
+        for name in ["tree.cpp", "CMakeTree.cu", "cudafe1.cpp"] {
+            assert!(FileKind::of(Path::new(name)).is_some(), "{name}");
+        }
+    }
 }
