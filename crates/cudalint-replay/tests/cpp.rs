@@ -163,6 +163,8 @@ fn types_are_what_the_program_says_they_are() {
 enum class Kind : unsigned char { A, B };
 struct Base { double d; char c; };
 struct Part : Base { int i; };
+struct Own { double d; char c; Own() {} };
+struct Part3 : Own { int i; };
 template <typename T, int N = 4> struct Row { struct Cell { T a, b; }; Cell cells[N]; T *rest; };
 template <typename T> struct Wide { T a; };
 template <> struct Wide<char> { double a; };
@@ -170,18 +172,19 @@ template <typename T> using Pair = Row<T, 2>;
 struct Base2 { double d; int c; int e; };
 struct Part2 : Base2 { short s; };
 int main() {
-    float *a, *b, *c, *d, *e, *f, *g;
+    float *a, *b, *c, *d, *e, *f, *g, *h;
     cudaMalloc(&a, sizeof(Kind));
     cudaMalloc(&b, sizeof(Row<float>));
     cudaMalloc(&c, sizeof(Pair<double>));
     cudaMalloc(&d, sizeof(Row<char>::Cell));
     cudaMalloc(&e, sizeof(Wide<char>));
     cudaMalloc(&f, sizeof(Part2));
-    // The tail of a base may hold the next member: that is not computed.
     cudaMalloc(&g, sizeof(Part));
+    // The tail of a base that is no plain data may hold the next member: that is not computed.
+    cudaMalloc(&h, sizeof(Part3));
 }
 ";
-    assert_eq!(bytes(program), ["1", "40", "40", "2", "8", "24", "unknown"]);
+    assert_eq!(bytes(program), ["1", "40", "40", "2", "8", "24", "24", "unknown"]);
 }
 
 #[test]

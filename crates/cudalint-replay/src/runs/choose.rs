@@ -172,7 +172,7 @@ pub(super) fn is_loose(event: &Event, fact: &LaunchFact, choice: &Choice) -> boo
 
 /// Whether an extent hangs on what code out of sight computes, or branches that nothing decides.
 pub(super) fn is_computed_out_of_sight(extent: &Quantity) -> bool {
-    extent.inputs().iter().any(|atom| !is_free(atom, true))
+    extent.inputs().iter().any(|atom| !is_free(atom, false))
 }
 
 /// An assignment with a block that the source says: of several the first, where the chosen one is none of them. The others come with it,
@@ -188,7 +188,7 @@ pub(super) fn within(
     let mut open = Vec::new();
     for (axis, written) in fact.block.axes.iter().zip(written) {
         let Some(atom) =
-            lone_atom(&axis.quantity).filter(|atom| !is_free(atom, true) && !sure.contains_key(&atom.id()))
+            lone_atom(&axis.quantity).filter(|atom| !is_free(atom, false) && !sure.contains_key(&atom.id()))
         else {
             continue;
         };

@@ -26,9 +26,7 @@ impl<'p> Walker<'p> {
         let last = path.last()?;
         let name = last.as_str();
         let qualified = path.segments.len() > 1;
-        if let ["cuda", "ceil_div"] = path.segments.iter().map(Name::as_str).collect::<Vec<_>>().as_slice()
-            && let [number, by] = args
-        {
+        if let ("ceil_div", 2, [number, by]) = (name, path.segments.len(), args) {
             return Some(self.rounded_up(*number, *by));
         }
         if qualified && !matches!(path.segments[0].as_str(), "std" | "thrust" | "cub" | "cv") {
