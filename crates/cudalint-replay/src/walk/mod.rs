@@ -9,6 +9,7 @@ mod apis;
 mod arguments;
 mod caches;
 mod calls;
+mod choices;
 mod conditions;
 mod construct;
 mod containers;
