@@ -1,4 +1,4 @@
-//! Launches that are there and not plain to see: in lambdas that code out of sight gets.
+//! Launches that are there and not plain to see: in lambdas that code out of sight gets, behind macros.
 #![allow(clippy::panic)]
 
 mod common;
@@ -60,5 +60,39 @@ cudaFree(p); }",
         for rule in ["use-after-free", "double-free", "bad-free", "memory-leak", "lost-allocation"] {
             assert_eq!(count(rule, text), 0, "{rule}: {text}");
         }
+    }
+}
+
+#[test]
+fn a_macro_may_be_what_configures_a_launch() {
+    let program = |define: &str, launch: &str| {
+        format!("{define}\nvoid run(int *p) {{\n    dim3 grid(4), block(64, 64);\n    {launch}\n}}\n")
+    };
+    let plain = "#define ARGS(grid, block) <<< grid, block >>>";
+    for (define, launch) in [
+        (plain, "fill ARGS(grid, block) (p, 64);"),
+        (plain, "fill ARGS(grid, block)(p, 64);"),
+        (plain, "fill ARGS(dim3(2, 2), dim3(64, 64)) (p, 64);"),
+        (plain, "do fill ARGS(4, 2048) (p, 64); while (false);"),
+        (plain, "::fill ARGS(4, 2048) (p, 64);"),
+        (
+            "#ifdef __CUDACC__\n#define ARGS(grid, block) <<<grid,block>>>\n#else\n#define ARGS(grid, block)\n#endif",
+            "fill ARGS(4, 2048) (p, 64);",
+        ),
+        ("#define ARGS3(grid, block, bytes) <<< grid, block, bytes >>>", "fill ARGS3(grid, block, 64) (p, 64);"),
+        ("#define CONF(g, b, m, s) <<<g, b, m, s>>>", "fill CONF(grid, block, 0, 0) (p, 64);"),
+    ] {
+        assert_eq!(count("launch-exceeds-device-limit", &program(define, launch)), 1, "{launch}");
+    }
+    let template = "template <typename T> __global__ void put(T *p) { p[threadIdx.x] = 1; }";
+    let text = program(&format!("{plain}\n{template}"), "put<int> ARGS(grid, block) (p);");
+    assert_eq!(count("launch-exceeds-device-limit", &text), 1);
+    // Other launches are well, and so are other macros.
+    for (define, launch) in [
+        (plain, "fill ARGS(grid, 64) (p, 64);"),
+        ("#define ARGS(block, grid) <<< grid, block >>>", "fill ARGS(block, 4) (p, 64);"),
+        ("#define ARGS(a, b)", "fill ARGS(4, 2048) (p, 64);"),
+    ] {
+        assert_eq!(count("launch-exceeds-device-limit", &program(define, launch)), 0, "{launch}");
     }
 }
