@@ -1,4 +1,4 @@
-//! Launches that are there and not plain to see: in lambdas that code out of sight gets, behind macros.
+//! Launches that are there and not plain to see: in lambdas that code out of sight gets, behind macros, of objects whose copies free.
 #![allow(clippy::panic)]
 
 mod common;
@@ -95,4 +95,44 @@ fn a_macro_may_be_what_configures_a_launch() {
     ] {
         assert_eq!(count("launch-exceeds-device-limit", &program(define, launch)), 0, "{launch}");
     }
+}
+
+#[test]
+fn a_copy_whose_destructor_frees_under_conditions_that_hold() {
+    let told = |fields: &str, methods: &str, before: &str| {
+        let text = format!(
+            "bool ask();
+struct Vec {{ int n; int *p; {fields} {methods} }};
+__global__ void use(const Vec v) {{ if (threadIdx.x < v.n) v.p[threadIdx.x] = 1; }}
+void run(int n, bool some) {{ {before} use<<<1, 64>>>(v); cudaDeviceSynchronize(); }}
+"
+        );
+        count("non-trivial-kernel-argument", &text)
+    };
+    let on_device = "Vec(int n_, bool d) : n(n_), onDevice(d) { if (onDevice) cudaMalloc(&p, n * 4); else p = (int *)malloc(n * 4); }
+~Vec() { if (onDevice) { cudaFree(p); } else { free(p); } }";
+    assert_eq!(told("bool onDevice;", on_device, "Vec v(n, true);"), 1);
+    let guarded =
+        "void alloc() { cudaMalloc((void **)&p, n * 4); owned = true; } ~Vec() { if (!owned) return; cudaFree(p); }";
+    assert_eq!(told("bool owned = false;", guarded, "Vec v; v.n = n; v.alloc();"), 1);
+    let null = "Vec(int n_) : n(n_) { cudaMalloc(&p, n * 4); } ~Vec() { if (p) cudaFree(p); }";
+    assert_eq!(told("", null, "Vec v(n);"), 1);
+    // Nothing is freed, nobody knows, or it is not the copy's.
+    assert_eq!(told("bool onDevice;", on_device, "Vec v(n, some);"), 0);
+    assert_eq!(told("bool onDevice;", on_device, "Vec v(n, ask());"), 0);
+    assert_eq!(told("bool owned = false;", guarded, "int *q; cudaMalloc(&q, n * 4); Vec v; v.n = n; v.p = q;"), 0);
+    assert_eq!(told("bool owned = false;", guarded, "Vec v; v.n = n; v.alloc(); v.owned = false;"), 0);
+    assert_eq!(told("bool owned = false;", guarded, "Vec v; v.n = n; v.alloc(); v.owned = ask();"), 0);
+    let copies = "Vec(int n_) : n(n_), owned(true) { cudaMalloc(&p, n * 4); } Vec(const Vec &o) : n(o.n), p(o.p), owned(false) {}
+~Vec() { if (owned) cudaFree(p); }";
+    assert_eq!(told("bool owned;", copies, "Vec v(n);"), 0);
+    let counted = "Vec(int n_) : n(n_) { cudaMalloc(&p, n * 4); live++; } ~Vec() { if (--live == 0) cudaFree(p); } static int live;";
+    assert_eq!(told("", counted, "Vec v(n);"), 0);
+    let asked = "Vec(int n_) : n(n_) { cudaMalloc(&p, n * 4); } ~Vec() { if (ask()) cudaFree(p); }";
+    assert_eq!(told("", asked, "Vec v(n);"), 0);
+    assert_eq!(told("", null, "Vec v(*(Vec *)nullptr);"), 0);
+    let given = "void run2(const Vec &v) { use<<<1, 64>>>(v); }";
+    let text =
+        format!("struct Vec {{ int n; int *p; {null} }};\n__global__ void use(const Vec v) {{ v.p[0] = 1; }}\n{given}");
+    assert_eq!(count("non-trivial-kernel-argument", &text), 0);
 }

@@ -13,6 +13,7 @@ mod choices;
 mod conditions;
 mod construct;
 mod containers;
+mod copied;
 mod copies;
 mod crossing;
 mod described;
