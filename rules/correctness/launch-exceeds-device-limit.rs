@@ -1,6 +1,6 @@
 //! A launch that no device in the set can run.
 
-use crate::parts::{assumptions, event_finding, known, launch_witness};
+use crate::parts::{assumptions, event_finding, known, launch_witness, may_decide};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Resource;
 use cudalint_findings::{Finding, Shows};
@@ -35,8 +35,9 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     let for_hip = context.project.is_for_hip(context.id);
     for event in &context.facts.events {
         let EventKind::Launch(launch) = &event.kind else { continue };
-        // A condition that nothing decides may ask what the device has.
-        if event.conditional || event.perhaps_not_reached {
+        let axes = launch.block.axes.iter().chain(&launch.grid.axes);
+        let numbers: Vec<i64> = axes.filter_map(known).filter(|number| *number > 1).collect();
+        if may_decide(event, &numbers) {
             continue;
         }
         let excess = if for_hip {

@@ -21,7 +21,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             // These need an object that is passed, so they are reported at launches.
             ParameterFaultKind::Reference
             | ParameterFaultKind::Virtual { .. }
-            | ParameterFaultKind::ReleasesOnCopy { .. } => {}
+            | ParameterFaultKind::ReleasesOnCopy { .. }
+            | ParameterFaultKind::MayReleaseOnCopy { .. } => {}
         }
     }
     for event in &context.facts.events {
@@ -92,7 +93,7 @@ fn at_launch(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
                 Label { place: context.place_of(local), message: format!("`{}` is a host variable", argument.text) },
             )
         }
-        ParameterFaultKind::HostContainer => return None,
+        ParameterFaultKind::HostContainer | ParameterFaultKind::MayReleaseOnCopy { .. } => return None,
     };
     let user = match &fault.kind {
         ParameterFaultKind::ReleasesOnCopy { destructor, releases } => {

@@ -1,6 +1,6 @@
 //! More shared memory than a block may have.
 
-use crate::parts::{assumptions, event_finding, known, launch_witness};
+use crate::parts::{assumptions, event_finding, known, launch_witness, may_decide};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Resource;
 use cudalint_findings::{Confidence, Finding, Place, Shows, Witness};
@@ -70,12 +70,11 @@ fn largest(context: &ModuleContext<'_>) -> Option<i64> {
 
 fn dynamic_over_limit(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::Launch(launch) = &event.kind else { return None };
-    // A condition that nothing decides may ask what the device has.
-    if event.conditional || event.perhaps_not_reached {
-        return None;
-    }
     // Too much static memory is reported at the kernel.
     let dynamic = known(&launch.shared).filter(|bytes| *bytes > 0)?;
+    if may_decide(event, &[dynamic]) {
+        return None;
+    }
     let fixed = launch.kernel_summary.as_ref().and_then(|summary| summary.static_shared).unwrap_or(0);
     let total = dynamic.checked_add(fixed)?;
     if total <= WITHOUT_OPT_IN {

@@ -81,6 +81,18 @@ pub fn allocated_beside(context: &ModuleContext<'_>, event: &Event, pointer: &Po
     site.module == module && function.span.start <= site.span.start && site.span.end <= function.span.end
 }
 
+/// Whether a condition around an event that nothing decides may have to do with these numbers of it: it may ask what the device has,
+/// or is met only where one of them fits what it compares with, which whoever calls may never give.
+pub fn may_decide(event: &Event, numbers: &[i64]) -> bool {
+    let Some(choices) = &event.choices else { return true };
+    let follows = |number: i64, choice: i64| match choice {
+        ..2 => false,
+        2 => matches!(number, 2 | 4 | 8),
+        _ => number != 0 && number % choice == 0,
+    };
+    numbers.iter().any(|number| choices.iter().any(|choice| follows(*number, *choice)))
+}
+
 /// Whether both sides may reach the memory that an event is about: in some dialects they share it, and directives run loops on the
 /// device, where its pointers are right.
 pub fn may_be_shared(context: &ModuleContext<'_>, event: &Event) -> bool {

@@ -141,9 +141,11 @@ fn tidy(events: &mut Vec<Event>) {
     *events = kept;
 }
 
-/// Of two ways to one outcome, that which is surely gone.
+/// Of two ways to one outcome, that which is surely gone; else that which choices alone lead to.
 fn surer(kept: &mut Event, other: Event) {
-    if kept.perhaps_not_reached && !other.perhaps_not_reached && other.assumptions.is_none() {
+    let surely_gone = kept.perhaps_not_reached && !other.perhaps_not_reached && other.assumptions.is_none();
+    let reached_alike = kept.perhaps_not_reached == other.perhaps_not_reached && kept.assumptions == other.assumptions;
+    if surely_gone || reached_alike && kept.choices.is_none() && other.choices.is_some() {
         *kept = other;
     }
 }

@@ -5,7 +5,7 @@ use cudalint_program::api::ApiId;
 use cudalint_program::ir::{
     Expr, Function, FunctionId, FunctionRole, LocalId, Module, ModuleId, Path, Record, Stmt, Type, Variable,
 };
-use cudalint_program::visit::walk_expr;
+use cudalint_program::visit::{Item, walk, walk_expr};
 use cudalint_program::{Name, Project};
 use cudalint_syntax::{Span, called_names};
 use rustc_hash::FxHashSet;
@@ -208,8 +208,30 @@ fn record_fault(project: &Project, id: ModuleId, record: &Record) -> Option<Para
         return None;
     }
     let destructor = methods().find(|method| method.role == FunctionRole::Destructor && method.body.is_some())?;
-    let releases = unconditional_release(module, destructor)?;
-    Some(ParameterFaultKind::ReleasesOnCopy { destructor: Site { module: id, span: destructor.name_span }, releases })
+    if let Some(releases) = unconditional_release(module, destructor) {
+        let destructor = Site { module: id, span: destructor.name_span };
+        return Some(ParameterFaultKind::ReleasesOnCopy { destructor, releases });
+    }
+    let releases = all_releases(module, destructor);
+    let is_it = |function: &Function| std::ptr::eq(function, destructor);
+    let position = module.functions.iter().position(is_it).filter(|_| !releases.is_empty())?;
+    Some(ParameterFaultKind::MayReleaseOnCopy { destructor: (id, FunctionId::from(position)), releases })
+}
+
+/// All calls in a destructor that release something.
+fn all_releases(module: &Module, destructor: &Function) -> Vec<String> {
+    let mut found = Vec::new();
+    let Some(body) = &destructor.body else { return found };
+    walk(module, destructor, body, |item| {
+        if let Item::Expr(id) = item
+            && let Some(Expr::Call { callee, .. }) = module.exprs.get(id).map(|node| &node.kind)
+            && let Some(Expr::Name { path, .. }) = module.exprs.get(*callee).map(|node| &node.kind)
+        {
+            found.extend(release(path));
+        }
+        true
+    });
+    found
 }
 
 /// A call at the top of the destructor that releases something, under no condition.

@@ -3,7 +3,7 @@
 
 use crate::compile_logs::unread_logs;
 use crate::ended::ended_calls;
-use crate::facts::Facts;
+use crate::facts::{Facts, ParameterFault, ParameterFaultKind};
 use crate::forks::forks;
 use crate::freed_twice::freed_twice;
 use crate::parameters::parameter_faults;
@@ -23,7 +23,10 @@ pub fn add_structure(project: &Project, id: ModuleId, facts: &mut Facts) {
     }
     for (kernel, function) in module.functions.iter_enumerated() {
         if function.space.global && function.body.is_some() {
-            facts.parameter_faults.extend(parameter_faults(project, id, kernel));
+            // What hangs on the object is a fact of launches.
+            let hangs = |fault: &ParameterFault| matches!(fault.kind, ParameterFaultKind::MayReleaseOnCopy { .. });
+            let faults = parameter_faults(project, id, kernel).into_iter();
+            facts.parameter_faults.extend(faults.filter(|fault| !hangs(fault)));
         }
     }
     facts.space_faults = space_faults(project, id);

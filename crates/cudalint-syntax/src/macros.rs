@@ -54,6 +54,8 @@ pub(crate) enum Class {
     Pragma { call: bool },
     /// Opens or closes namespaces or `extern "C"` blocks.
     Namespace { call: bool },
+    /// The configuration of a launch: `<<< grid, block >>>`, of its parameters in their order.
+    Launch,
     /// Function-like code that must stay in the tree.
     Call,
     /// Object-like statements that bring their own `;`.
@@ -190,6 +192,9 @@ impl MacroTable {
         }
         if define.body.len() > 400 {
             return Some(code_class);
+        }
+        if is_configuration(define) {
+            return Some(Class::Launch);
         }
         let bytes = define.body.as_bytes();
         let mut bits = SpaceBits::default();
@@ -336,6 +341,17 @@ impl MacroTable {
     }
 }
 
+/// Whether a macro stands for `<<<…>>>` with its parameters in their order: what editors that know no CUDA are spared.
+fn is_configuration(define: &Define) -> bool {
+    let Some(params) = define.params.as_ref().filter(|params| (2..=4).contains(&params.len()) && !define.variadic)
+    else {
+        return false;
+    };
+    let Some(inside) = define.body.strip_prefix("<<<").and_then(|rest| rest.strip_suffix(">>>")) else { return false };
+    let mut parts = inside.split(',').map(str::trim);
+    params.iter().all(|param| parts.next() == Some(param.as_str())) && parts.next().is_none()
+}
+
 /// Definitions that differ only in bits agree on the bits of either (one branch is often empty).
 fn merge(a: Class, b: Class) -> Class {
     match (a, b) {
@@ -351,6 +367,9 @@ fn merge(a: Class, b: Class) -> Class {
         (Class::Statements, Class::Attribute { bits: SpaceBits(0), call: false })
         | (Class::Attribute { bits: SpaceBits(0), call: false }, Class::Statements) => Class::Statements,
         (a, b) if a == b => a,
+        // Nothing, for editors and other compilers.
+        (Class::Launch, Class::Call | Class::Attribute { bits: SpaceBits(0), .. })
+        | (Class::Call | Class::Attribute { bits: SpaceBits(0), .. }, Class::Launch) => Class::Launch,
         // A function-like attribute with an empty branch: `#define BOUNDS(n)`.
         (Class::Attribute { bits, call: true }, Class::Call) | (Class::Call, Class::Attribute { bits, call: true })
             if bits.has(SpaceBits::LAUNCH_BOUNDS) =>

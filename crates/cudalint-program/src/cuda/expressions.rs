@@ -262,6 +262,11 @@ impl Lowerer<'_> {
         }
         let span = s.span(node);
         match cuda_kind(function) {
+            CudaKind::CallExpression => {
+                if let Some(launch) = self.launch_by_macro(s, function, list, span) {
+                    return launch;
+                }
+            }
             CudaKind::PrimitiveType | CudaKind::SizedTypeSpecifier => {
                 let ty = self.specifier(s, function);
                 return self.construct_or_cast(s, ty, list, span);

@@ -5,8 +5,8 @@ use super::source::{Src, children};
 use super::state::Lowerer;
 use crate::api::ApiId;
 use crate::ir::{Expr, ExprId, LaunchExpr};
-use cudalint_syntax::Node;
 use cudalint_syntax::Span;
+use cudalint_syntax::{MaskKind, Node};
 
 impl Lowerer<'_> {
     /// `kernel<<<grid, block, shared, stream>>>(args)`.
@@ -21,6 +21,28 @@ impl Lowerer<'_> {
         let span = s.span(node);
         let launch = LaunchExpr { kernel, config, args, chevron: true, api: None, config_span, attributes: None };
         self.push(Expr::Launch(Box::new(launch)), span)
+    }
+
+    /// `kernel ARGS(grid, block) (args)` with a macro that stands for `<<<…>>>`: the mask leaves the call of a call.
+    pub(super) fn launch_by_macro<'t>(
+        &mut self,
+        s: Src<'t>,
+        function: Node<'t>,
+        list: Node<'t>,
+        span: Span,
+    ) -> Option<ExprId> {
+        if !s.is_file() {
+            return None;
+        }
+        let (kernel, config) = (field(function, Field::Function)?, field(function, Field::Arguments)?);
+        let between = Span { start: s.span(kernel).end, end: s.span(config).start };
+        let note = self.notes(between).find(|note| note.kind == MaskKind::LaunchMacro)?;
+        let config_span = note.span.cover(s.span(config));
+        let kernel = self.callee(s, kernel);
+        let config = self.arguments(s, config);
+        let args = self.arguments(s, list);
+        let launch = LaunchExpr { kernel, config, args, chevron: true, api: None, config_span, attributes: None };
+        Some(self.push(Expr::Launch(Box::new(launch)), span))
     }
 
     /// One part of a configuration. The grammar knows no `{8, 8}` there, so that the mask makes parentheses of the braces.

@@ -54,6 +54,8 @@ impl Lowerer<'_> {
             && let Some(ty) = field(parameter, Field::TypeOf)
         {
             match cuda_kind(ty) {
+                // Words of the language, of which the grammar knows none where it expects a type.
+                CudaKind::TypeIdentifier if matches!(s.text(ty), "true" | "false" | "nullptr" | "this") => {}
                 CudaKind::TypeIdentifier => return self.identifier(s, ty),
                 CudaKind::QualifiedIdentifier => return self.qualified(s, ty),
                 _ => {}

@@ -3,7 +3,7 @@
 use cudalint_kernel::report::Site;
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
-use cudalint_program::ir::FunctionId;
+use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_syntax::Span;
 
 /// A call that the execution spaces forbid.
@@ -63,6 +63,14 @@ pub enum ParameterFaultKind {
         destructor: Site,
         /// The call that releases, as written.
         releases: String,
+    },
+    /// The destructor releases something under conditions, and no copy constructor is there: at a launch it is one of the two, or
+    /// nothing is known.
+    MayReleaseOnCopy {
+        /// The destructor.
+        destructor: (ModuleId, FunctionId),
+        /// The calls in it that release, as written.
+        releases: Vec<String>,
     },
 }
 

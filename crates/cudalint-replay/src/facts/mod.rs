@@ -70,6 +70,9 @@ pub struct Event {
     pub perhaps_not_reached: bool,
     /// Whether any condition on the way here, from where the walk began, is one that nothing decides.
     pub undecided: bool,
+    /// Where all the conditions that `conditional` and `perhaps_not_reached` speak of are choices of whoever calls or runs the
+    /// program, none of which asks what the device has: the numbers that they compare with.
+    pub choices: Option<Vec<i64>>,
     /// What the conditions ask that `conditional` speaks of.
     pub questions: Vec<Question>,
     /// Whether it stands where a call has failed, or a pointer is null that should not be: what was allocated before may not be.

@@ -22,6 +22,10 @@ pub(crate) struct Frame<L, R> {
     pub pending_base: usize,
     /// How many conditions that nothing decides stand around the current point, or have been left early.
     pub undecided: u32,
+    /// How many of these may ask what the device has.
+    pub asking_any: u32,
+    /// The numbers that the others compare with.
+    pub choices: Vec<i64>,
     /// What these conditions ask.
     pub questions: Vec<Question>,
     /// Its variables, and what else its language asks for.
@@ -94,6 +98,8 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
             returned: None,
             pending_base,
             undecided: 0,
+            asking_any: 0,
+            choices: Vec::new(),
             questions,
             local,
         });
@@ -143,10 +149,16 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
         self.frames.iter().filter(|frame| frame.module == module && frame.function == Some(function)).count()
     }
 
-    /// Enters or leaves a condition that nothing decides.
+    /// Enters or leaves a condition that nothing decides, and that may ask anything.
     pub fn undecide(&mut self, by: i32) {
+        self.undecide_as(by, false);
+    }
+
+    /// The same, of one that is known to be a choice of whoever calls or runs the program.
+    pub fn undecide_as(&mut self, by: i32, choice: bool) {
         if let Some(frame) = self.frames.last_mut() {
             frame.undecided = frame.undecided.saturating_add_signed(by);
+            frame.asking_any = frame.asking_any.saturating_add_signed(if choice { 0 } else { by });
         }
     }
 
@@ -166,6 +178,10 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
         let undecided = self.frames.iter().any(|frame| frame.undecided > 0);
         let assumptions = None;
         let questions = if conditional { frame.questions.clone() } else { Vec::new() };
+        let asks = |frame: &Frame<L, R>| frame.undecided > 0 && frame.asking_any > 0;
+        let asked = asks(frame) || self.frames.iter().any(|frame| frame.call.is_some() && asks(frame));
+        let choices = self.frames.iter().flat_map(|frame| frame.choices.iter().copied());
+        let choices = (!asked).then(|| choices.collect());
         let event = Event {
             kind,
             site,
@@ -176,6 +192,7 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
             conditional,
             perhaps_not_reached,
             undecided,
+            choices,
             questions,
             failed,
         };

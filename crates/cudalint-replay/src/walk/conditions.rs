@@ -21,13 +21,14 @@ struct Seen {
 
 impl<'p> Walker<'p> {
     /// Both sides of a condition that nothing decides, each knowing which it is. `looked`: what the condition was found
-    /// to be just before, and how many steps that took.
+    /// to be just before, and how many steps that took. `choice`: it does not ask what the device has.
     pub fn open_branch(
         &mut self,
         condition: ExprId,
         looked: Option<(Quantity, u32)>,
         then: &'p Block,
         otherwise: &'p Block,
+        choice: bool,
     ) -> Flow {
         let (mut yes, mut no, mut seen) = (Vec::new(), Vec::new(), Vec::new());
         let whole = looked.as_ref().map(|(quantity, _)| quantity.clone());
@@ -54,6 +55,7 @@ impl<'p> Walker<'p> {
         self.log.muted += hushed;
         let flow = self.open(
             truth,
+            choice,
             |w| {
                 w.learn(&yes, usize::MAX);
                 yes_flow = w.block(then);

@@ -111,7 +111,7 @@ impl Walker<'_> {
                 }
                 self.settle(mark, [default, other], &JoinRule::Current(why))
             }
-            Truth::Unknown => self.open(None, then, otherwise),
+            Truth::Unknown => self.open(None, false, then, otherwise),
         }
     }
 
@@ -124,16 +124,17 @@ impl Walker<'_> {
     }
 
     /// Runs both sides of a condition that nothing decides; what they leave is put together by its value where that is
-    /// given, as 1 or 0.
+    /// given, as 1 or 0. `choice`: the condition does not ask what the device has.
     pub fn open(
         &mut self,
         truth: Option<Poly>,
+        choice: bool,
         then: impl FnOnce(&mut Self) -> Flow,
         otherwise: impl FnOnce(&mut Self) -> Flow,
     ) -> Flow {
         let mark = self.memory.mark();
         let banned = self.path.excluded().len();
-        self.undecide(1);
+        self.undecide_as(1, choice);
         self.has_thrown();
         let begun = self.begun();
         let first = self.alternative(mark, then);
@@ -149,7 +150,7 @@ impl Walker<'_> {
         let frame = self.frames.last_mut();
         match (left(&first.flow) || left(&second.flow), frame.and_then(|frame| frame.tries.last_mut())) {
             (false, Some(body)) if thrown[0] != thrown[1] => body.conditions += 1,
-            (false, _) => self.undecide(-1),
+            (false, _) => self.undecide_as(-1, choice),
             (true, _) => {}
         }
         let rule = truth.map_or(JoinRule::Either, JoinRule::Where);

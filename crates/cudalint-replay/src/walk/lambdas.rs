@@ -1,12 +1,15 @@
 //! Lambdas coming into being: what they capture, by copy or by reference, and what their capture lists make.
 
-use super::{Out, Walker};
+use super::{Out, Slot, Walker};
+use crate::facts::Site;
+use crate::host::{self, Flow, Paths};
 use crate::memory::Place;
 use crate::value::{Closure, Kind, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, Stmt, StmtId};
 use cudalint_program::types::Ty;
 use cudalint_program::visit::{Item, walk};
+use cudalint_syntax::Span;
 use std::rc::Rc;
 
 impl Walker<'_> {
@@ -90,6 +93,68 @@ impl Walker<'_> {
                 self.forget_place(place);
             }
         }
+    }
+
+    /// Code out of sight has got lambdas: whatever it does with them, it may call them, now or later, and nobody knows with what. What
+    /// they do of the device's then holds whenever they run. What they capture by reference, or reach through pointers, may have
+    /// changed by then.
+    pub(super) fn perhaps_called(&mut self, exprs: &[ExprId], outs: &[Out]) {
+        if !self.is_reporting() {
+            return;
+        }
+        for (index, out) in outs.iter().enumerate() {
+            let Kind::Closure(closure) = &out.val.kind else { continue };
+            let site = exprs.get(index).map_or_else(|| self.site(Span::default()), |expr| self.expr_site(*expr));
+            self.perhaps_run(&Rc::clone(closure), site);
+        }
+    }
+
+    /// Walks a lambda that may be called from a place, for what it says, and goes on as if it had not run.
+    fn perhaps_run(&mut self, closure: &Rc<Closure>, call: Site) {
+        let (module, id) = (closure.module, closure.function);
+        let Some(function) = self.project.function_at(module, id) else { return };
+        let Some(body) = &function.body else { return };
+        let on_host = function.space.host || !function.space.device;
+        let is_worth = on_host && self.scan.traits.of(module, id).gpu;
+        if !is_worth || self.frames.len() >= host::MAX_FRAMES || self.entered(module, id) > 0 {
+            return;
+        }
+        self.leave_trace();
+        let (mark, begun, known) = (self.memory.mark(), self.begun(), self.path.known());
+        let (banned, waiting, ended) = (self.path.excluded().len(), self.pendings.len(), self.ended);
+        self.alternative(mark, |w| {
+            w.anything_happens();
+            w.memory.forget_shared();
+            for (_, place, _) in closure.captured.iter() {
+                w.forget_place(place);
+            }
+            w.push_frame(module, Some(id), closure.env.clone(), Some(call));
+            if let Some(frame) = w.frames.last_mut() {
+                frame.this = closure.this.clone().map(|place| (place, closure.this_ty.clone()));
+                frame.closure = Some(Rc::clone(closure));
+            }
+            // Nobody knows whether it is called, and nothing here asks what the device has.
+            w.undecide_as(1, true);
+            w.bind_parameters(function, vec![Out::unknown(); function.param_count as usize]);
+            let base = w.pendings.len();
+            for (local, place, ty) in &closure.made {
+                w.forget_place(place);
+                w.set_slot(*local, Slot::Alias(place.clone(), ty.clone()));
+            }
+            let there = if closure.made.len() == function.made_captures as usize { closure.made.len() } else { 0 };
+            let flow = w.block(body.get(there..).unwrap_or(body));
+            if flow == Flow::Next {
+                w.destroy(0, None);
+                w.function_ends(function);
+            }
+            w.leave_function(function, flow, base);
+            Flow::Next
+        });
+        self.pendings.truncate(waiting);
+        self.ended = ended;
+        self.path.unlearn(known);
+        self.path.readmit(banned);
+        self.forget_begun(begun);
     }
 
     /// What a capture list makes (`[n = f()]`) comes into being with the lambda.

@@ -262,8 +262,7 @@ impl<'p> Walker<'p> {
             spelling: if launch.chevron { LaunchSpelling::Chevron } else { LaunchSpelling::Call },
             config_span: launch.config_span,
             launch_bounds: self.launch_bounds(kernel, env),
-            parameter_faults: kernel
-                .map_or_else(Vec::new, |(module, id)| crate::parameters::parameter_faults(self.project, module, id)),
+            parameter_faults: self.parameter_faults(kernel, &outs),
             restricted: kernel
                 .map_or_else(Vec::new, |(module, id)| crate::parameters::restricted(self.project, module, id)),
             block_by_caller: self.is_block_by_caller(launch),

@@ -1,6 +1,7 @@
 //! Loops: those with known bounds run one by one as far as that is worth it, others once with everything forgotten that
 //! they may write.
 
+use super::choices::compares_texts;
 use super::flow::Truth;
 use super::{Out, Slot, Walker};
 use crate::facts::LostAt;
@@ -248,12 +249,18 @@ impl<'p> Walker<'p> {
 
     /// Whether nothing in a loop's body leaves it early or writes the variables that these expressions name.
     fn runs_through(&self, body: &Block, bounds: &[ExprId]) -> bool {
-        let (module, Some(function)) = (self.module(), self.function()) else { return false };
-        let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
+        let kind = |id: ExprId| self.kind(id);
         let locals: Vec<LocalId> = bounds
             .iter()
             .filter_map(|id| if let Some(Expr::Local(local)) = kind(*id) { Some(*local) } else { None })
             .collect();
+        self.leaves_alone(body, &locals, true)
+    }
+
+    /// Whether nothing in a block writes these variables, as far as it shows; `to_the_end`: nor leaves it early.
+    pub(super) fn leaves_alone(&self, body: &Block, locals: &[LocalId], to_the_end: bool) -> bool {
+        let (module, Some(function)) = (self.module(), self.function()) else { return false };
+        let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
         let names_one = |id: ExprId| matches!(kind(id), Some(Expr::Local(local)) if locals.contains(local));
         let mut through = true;
         let mut seen = 0;
@@ -262,8 +269,9 @@ impl<'p> Walker<'p> {
             match item {
                 Item::Stmt(id) => {
                     let statement = module.stmts.get(id).map(|node| &node.kind);
-                    through &=
-                        !matches!(statement, Some(Stmt::Break | Stmt::Return(_) | Stmt::Goto(_) | Stmt::Label(_)));
+                    let leaves =
+                        matches!(statement, Some(Stmt::Break | Stmt::Return(_) | Stmt::Goto(_) | Stmt::Label(_)));
+                    through &= !(leaves && to_the_end);
                 }
                 Item::Expr(id) => {
                     through &= !match kind(id) {
@@ -271,9 +279,9 @@ impl<'p> Walker<'p> {
                         Some(Expr::AddressOf(value)) => names_one(*value),
                         // A reference may be bound to it.
                         Some(Expr::Call { callee, args }) => {
-                            let prints = matches!(kind(*callee), Some(Expr::Name { path, .. })
-                                if path.last().is_some_and(|name| name.ends_with("printf")));
-                            !prints && args.iter().any(|arg| names_one(*arg))
+                            let only_reads = matches!(kind(*callee), Some(Expr::Name { path, .. })
+                                if path.last().is_some_and(|name| name.ends_with("printf") || compares_texts(name)));
+                            !only_reads && args.iter().any(|arg| names_one(*arg))
                         }
                         Some(Expr::Lambda { .. } | Expr::Place { .. } | Expr::Unknown(_)) => true,
                         _ => false,

@@ -26,7 +26,8 @@ impl Walker<'_> {
     /// Runs what stands under a condition; what that asks is noted as long as it stays undecided.
     pub(super) fn asking<R>(&mut self, condition: ExprId, run: impl FnOnce(&mut Self) -> R) -> R {
         let asked = if self.is_reporting() { self.asked_by_condition(condition, 0) } else { Vec::new() };
-        let before = self.frames.last().map_or((0, 0), |frame| (frame.undecided, frame.questions.len()));
+        let before =
+            self.frames.last().map_or((0, 0, 0), |frame| (frame.undecided, frame.questions.len(), frame.choices.len()));
         if let Some(frame) = self.frames.last_mut() {
             frame.questions.extend(asked);
         }
@@ -34,6 +35,7 @@ impl Walker<'_> {
         // Where one side has left, the other goes on under the condition.
         if let Some(frame) = self.frames.last_mut().filter(|frame| frame.undecided <= before.0) {
             frame.questions.truncate(before.1);
+            frame.choices.truncate(before.2);
         }
         result
     }

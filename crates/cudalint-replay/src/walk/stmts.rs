@@ -135,7 +135,10 @@ impl<'p> Walker<'p> {
                     // A variable that came into being at this look costs no steps at the next.
                     let looked =
                         (self.globals.len() == globals).then(|| (out.val.quantity(), before - self.budget.steps));
-                    return self.asking(*condition, |w| w.open_branch(*condition, looked, then, otherwise));
+                    return self.asking(*condition, |w| {
+                        let choice = w.chooses(*condition);
+                        w.open_branch(*condition, looked, then, otherwise, choice)
+                    });
                 }
                 self.branch(truth, |w| w.block(then), |w| w.block(otherwise))
             }
@@ -379,7 +382,8 @@ impl<'p> Walker<'p> {
         } else {
             let mark = self.memory.mark();
             let banned = self.path.excluded().len();
-            self.undecide(1);
+            let choice = self.switches_by_choice(value, labels.iter().flatten().copied());
+            self.undecide_as(1, choice);
             let mut alternatives = Vec::new();
             for start in 0..cases.len() {
                 // An empty body falls into the next, which is run anyway.
@@ -393,7 +397,9 @@ impl<'p> Walker<'p> {
                     self.learn_case(&out.val.quantity(), label, true);
                 }
                 let begun = self.begun();
+                let compared = self.compare_with(labels[start].flatten().filter(|_| choice));
                 alternatives.push(self.alternative(mark, |w| w.cases(&cases[start..])));
+                self.compared_with(compared);
                 self.forget_begun(begun);
                 self.path.unlearn(conditions);
                 self.path.readmit(banned);
@@ -401,7 +407,7 @@ impl<'p> Walker<'p> {
             if labels.iter().all(Option::is_some) {
                 alternatives.push(self.alternative(mark, |_| Flow::Next));
             }
-            self.undecide(-1);
+            self.undecide_as(-1, choice);
             self.settle(mark, alternatives, &JoinRule::Either)
         };
         let reached = matches!(flow, Flow::Next | Flow::Break);

@@ -87,6 +87,7 @@ impl<'p> Walker<'p> {
         let from_command_line =
             outs.iter().any(|out| out.val.why.as_ref().is_some_and(|why| why.iter().any(|text| text == NO_ARGUMENTS)));
         self.hand_over(exprs, outs, declared);
+        self.perhaps_called(exprs, outs);
         let ty = declared.map_or(Ty::Unknown, |(module, function)| {
             self.resolve_in(module, function, &TypeEnv::default(), function.returns).value().clone()
         });
@@ -175,6 +176,7 @@ impl<'p> Walker<'p> {
                 self.forget_place(place);
             }
         }
+        self.perhaps_called(exprs, outs);
     }
 
     /// Whether a constructor of a class may take its argument at `index` by a reference through which it can write.

@@ -37,10 +37,24 @@ pub(super) fn defined(edit: &mut Edit<'_>) {
                     edit.note(span, MaskKind::Other);
                 }
             }
+            Class::Launch => launch(edit, i),
             Class::Call | Class::Statements | Class::Other => {}
         }
     }
     edit.refresh();
+}
+
+/// `kernel ARGS(grid, block) (a, b)`: without the macro's name two lists of arguments are left, the first of which is the configuration.
+fn launch(edit: &mut Edit<'_>, i: usize) {
+    let close = call_end(edit, i);
+    let Some(before) = i.checked_sub(1) else { return };
+    let kernel = edit.is_name(before) || edit.is(before, b'>') && before > 0;
+    if !kernel || close == i || !edit.is(close + 1, b'(') || edit.mate(close + 1) == NONE {
+        return;
+    }
+    let span = edit.span(i);
+    edit.drop_tokens(i, i);
+    edit.note(span, MaskKind::LaunchMacro);
 }
 
 fn qualified(edit: &Edit<'_>, i: usize) -> bool {

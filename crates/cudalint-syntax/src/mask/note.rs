@@ -25,6 +25,8 @@ pub enum MaskKind {
     StatementArguments,
     /// Braces of a launch configuration became parentheses (`{8, 8}` to `(8, 8)`) or, when empty, `0`; read the raw text.
     LaunchBraces,
+    /// The name of a macro that stands for `<<<…>>>`, between a kernel and the configuration as its arguments, was blanked.
+    LaunchMacro,
     /// An argument that is a type or an operator was respelled.
     Argument,
     /// Any other gap of the grammar that was closed by blanks or by a spelling of the same length.
