@@ -1,5 +1,7 @@
 //! What a kernel is launched with, in numbers.
 
+use crate::code::ExprId;
+use crate::report::Site;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,6 +21,10 @@ pub struct LaunchInput {
     pub arguments: Vec<Argument>,
     /// Memory that arguments (and `__device__`/`__constant__` variables) point to.
     pub buffers: Vec<Buffer>,
+    /// What `__constant__` variables hold that the host has filled, each by its declaration.
+    pub constants: Vec<(Site, Contents)>,
+    /// Numbers for reads of memory that give nothing known and are the same for all threads of a block.
+    pub reads: Vec<(ExprId, i64)>,
 }
 
 /// A value handed to a kernel.

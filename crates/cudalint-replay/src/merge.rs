@@ -327,11 +327,12 @@ fn fingerprint(kind: &EventKind) -> String {
                 })
                 .collect();
             format!(
-                "launch {:?} {:?} {:?} {} {} {} {} {} {:?} {}",
+                "launch {:?} {:?} {:?} {} {:?} {} {} {} {} {:?} {}",
                 launch.kernel,
                 launch.env,
                 launch.python,
                 launch.given.iter().map(Given::outline).collect::<Vec<_>>().join(";"),
+                launch.constants,
                 axes(&launch.grid),
                 axes(&launch.block),
                 launch.shared,

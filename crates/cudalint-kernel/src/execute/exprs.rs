@@ -144,8 +144,19 @@ impl Machine<'_> {
                 let address = self.eval(*address);
                 let touch = Touch { element: *element, volatile: *volatile, ..Touch::plain(at, kind, ty) };
                 let value = self.load(touch, &address);
+                let value = if self.launch.reads.is_empty() { value } else { self.chosen(at, ty, &address, value) };
                 (value, Some(address))
             }
+        }
+    }
+
+    /// The number that is chosen for a read, where what is read is not known and all threads read it at one place.
+    fn chosen(&self, at: ExprId, ty: &Ty, address: &Val, value: Val) -> Val {
+        let number = self.launch.reads.iter().find(|(read, _)| *read == at).map(|(_, number)| *number);
+        let one_place = matches!(address.alike(), Some((_, KNOWN)));
+        match (number, value.alike()) {
+            (Some(number), Some((_, tag))) if tag != KNOWN && one_place => Val::known(ty.wrap(number)),
+            _ => value,
         }
     }
 

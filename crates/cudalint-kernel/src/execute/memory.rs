@@ -4,6 +4,7 @@ use super::lanes::Mask;
 use super::shadow::Cells;
 use super::value::{Data, Shape, Val};
 use crate::code::Ty;
+use crate::launch::Contents;
 use crate::report::{AccessKind, Object, ObjectKind, Site, SureUse};
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,6 +22,18 @@ pub(super) enum Initial {
     Filled(u8),
     /// Integers of so many bytes, or the bits of fractions.
     Integers(u8, Arc<[i64]>),
+}
+
+impl From<&Contents> for Initial {
+    fn from(contents: &Contents) -> Self {
+        match contents {
+            Contents::Unknown => Self::Something,
+            Contents::WrittenOnly(ranges) if ranges.is_empty() => Self::Nothing,
+            Contents::WrittenOnly(ranges) => Self::NothingBut(ranges.clone().into()),
+            Contents::Filled(byte) => Self::Filled(*byte),
+            Contents::Integers { bytes, values } => Self::Integers(*bytes, values.clone()),
+        }
+    }
 }
 
 /// What the bits of a stored value mean: who reads them as something else gets another value.

@@ -9,7 +9,7 @@ use super::watch::Watch;
 use crate::code::{FunctionId, ObjectSpace, Ty, VariableId};
 use crate::figures::Figures;
 use crate::indices::Seen;
-use crate::launch::{Argument, Contents};
+use crate::launch::Argument;
 use crate::report::{BufferUse, Coverage, ExecutionReport, ObjectKind};
 use std::rc::Rc;
 
@@ -30,7 +30,9 @@ impl Machine<'_> {
                 continue;
             }
             let mut memory = Memory::new(kind, &object.name, Some(object.site), bytes, object.align.max(1));
+            let filled = self.launch.constants.iter().find(|(site, _)| *site == object.site);
             memory.initial = match (&object.values, object.space) {
+                (_, ObjectSpace::Constant) if let Some((_, contents)) = filled => Initial::from(contents),
                 (Some((bytes, values)), ObjectSpace::Constant | ObjectSpace::Device) => {
                     Initial::Integers(*bytes, values.clone())
                 }
@@ -56,13 +58,7 @@ impl Machine<'_> {
             // An allocation of nothing gives no memory at all: more likely its size was not understood.
             let bytes = buffer.bytes.filter(|&bytes| bytes > 0);
             let mut memory = Memory::new(ObjectKind::Buffer(number), &name, site, bytes, buffer.align.max(1));
-            memory.initial = match &buffer.contents {
-                Contents::Unknown => Initial::Something,
-                Contents::WrittenOnly(ranges) if ranges.is_empty() => Initial::Nothing,
-                Contents::WrittenOnly(ranges) => Initial::NothingBut(ranges.clone().into()),
-                Contents::Filled(byte) => Initial::Filled(*byte),
-                Contents::Integers { bytes, values } => Initial::Integers(*bytes, values.clone()),
-            };
+            memory.initial = Initial::from(&buffer.contents);
             let id = self.add_object(memory);
             self.buffers.push(id);
         }

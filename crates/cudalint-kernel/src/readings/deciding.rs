@@ -1,5 +1,6 @@
 //! Numbers that a kernel is given and that decide what its threads do: guards compare with them, loops are bounded by them.
 
+use super::shared::{self, Shared, is_amount};
 use super::source::accessed;
 use crate::code::{BinaryOp, Child, Code, Expr, ExprId, FunctionId, Item, Place, Stmt, Ty, VariableId};
 use crate::report::Site;
@@ -11,13 +12,30 @@ const MAX_STEPS: usize = 4_000;
 const MAX_DEPTH: u32 = 8;
 
 /// A number that the kernel is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Given {
-    /// The parameter of the code.
-    pub parameter: usize,
-    /// Of a record the byte at which it lies, and where the kernel reads it; it is written there with its way from the
-    /// parameter.
-    pub member: Option<(u32, Site)>,
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Given {
+    /// A parameter of the code.
+    Parameter(usize),
+    /// A number, or a pointer, in a record.
+    Member {
+        /// The parameter.
+        parameter: usize,
+        /// The byte at which it lies.
+        byte: u32,
+        /// Where the kernel reads it; it is written there with its way from the parameter.
+        read: Site,
+    },
+    /// A number in memory that the kernel does not write, at a place that all threads of a block share.
+    Memory {
+        /// All reads of it.
+        reads: Vec<ExprId>,
+        /// Where the kernel reads it first.
+        read: Site,
+        /// The variable, or the parameter, that it lies in or behind.
+        name: String,
+        /// Where the variable is declared.
+        declared: Option<Site>,
+    },
 }
 
 /// A variable, or a leaf of one.
@@ -37,11 +55,11 @@ pub fn deciding(code: &Code) -> Vec<Given> {
         }
         let parameter = variable.index();
         match (&of.ty, leaf) {
-            (ty, None) if is_amount(ty) => found.push(Given { parameter, member: None }),
+            (ty, None) if is_amount(ty) => found.push(Given::Parameter(parameter)),
             (Ty::Aggregate(layout), Some(leaf)) => {
                 let leaf_of = layout.leaves.get(usize::from(*leaf)).filter(|leaf| is_amount(&leaf.ty));
                 if let (Some(of), Some(site)) = (leaf_of, flow.read_at.get(&(*variable, *leaf))) {
-                    found.push(Given { parameter, member: Some((of.offset, *site)) });
+                    found.push(Given::Member { parameter, byte: of.offset, read: *site });
                 }
             }
             _ => {}
@@ -49,6 +67,8 @@ pub fn deciding(code: &Code) -> Vec<Given> {
     }
     found.sort_unstable();
     found.dedup();
+    let memory = shared::numbers(code, &flow.read).into_iter();
+    found.extend(memory.map(|Shared { reads, read, name, declared }| Given::Memory { reads, read, name, declared }));
     found
 }
 
@@ -62,15 +82,11 @@ pub fn pointers(code: &Code) -> Vec<Given> {
             continue;
         };
         if let Some(leaf) = layout.leaves.get(usize::from(*leaf)).filter(|leaf| leaf.ty == Ty::Pointer) {
-            found.push(Given { parameter: variable.index(), member: Some((leaf.offset, *site)) });
+            found.push(Given::Member { parameter: variable.index(), byte: leaf.offset, read: *site });
         }
     }
     found.sort_unstable();
     found
-}
-
-const fn is_amount(ty: &Ty) -> bool {
-    matches!(ty, Ty::Int { bytes: 2.., .. })
 }
 
 /// How values come to conditions.
@@ -83,6 +99,8 @@ pub(crate) struct Flow<'c> {
     pub(super) calls: FxHashMap<FunctionId, Vec<(FunctionId, &'c [ExprId])>>,
     /// Where the kernel reads leaves of its parameters.
     read_at: FxHashMap<(VariableId, u16), Site>,
+    /// Reads of memory that conditions are computed of, in the order in which they are met.
+    read: Vec<(FunctionId, ExprId)>,
     open: Vec<(FunctionId, ExprId)>,
     pending: Vec<Part>,
     met: FxHashSet<Part>,
@@ -97,6 +115,7 @@ impl<'c> Flow<'c> {
             returned: FxHashMap::default(),
             calls: FxHashMap::default(),
             read_at: FxHashMap::default(),
+            read: Vec::new(),
             open: Vec::new(),
             pending: Vec::new(),
             met: FxHashSet::default(),
@@ -212,7 +231,8 @@ impl<'c> Flow<'c> {
         match kind {
             Expr::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b)
                 if [a, b].iter().any(|side| matches!(code.expr(**side).kind, Expr::Int(_))) => {}
-            Expr::Read(Place::Memory { .. }) | Expr::VariableAddress(_) => {}
+            Expr::Read(Place::Memory { .. }) => self.read.push((function, id)),
+            Expr::VariableAddress(_) => {}
             Expr::Call(callee, _) => {
                 let returned = self.returned.get(callee).into_iter().flatten().map(|value| (*callee, *value));
                 self.open.extend(returned);

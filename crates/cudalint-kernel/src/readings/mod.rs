@@ -3,7 +3,7 @@
 //! keep nothing out ([`vacuous`]), races by which threads elect one of them ([`election`]) and of
 //! updates that all threads make alike ([`settled`]), updates that are spelled out ([`updates`]), what becomes of the memory behind its parameters ([`uses`]), which values only fill
 //! memory that nobody looks at ([`sinks`]), what surely does not happen in any launch ([`absence`]), where addresses come from that an
-//! execution does not know ([`blind`]), which numbers decide what its threads do ([`deciding`]), which values are computed in `double`
+//! execution does not know ([`blind`]), which numbers decide what its threads do ([`deciding`], those in memory: `shared`), which values are computed in `double`
 //! between two of `float` ([`doubles`]), which conditions several threads may pass (`passing`), which elements a thread reaches
 //! through two of its parameters ([`together`]), which loops take a lock ([`locks`]), and which blocks it is made for
 //! ([`block`]).
@@ -22,6 +22,7 @@ pub mod formula;
 pub mod locks;
 pub(crate) mod passing;
 pub mod settled;
+mod shared;
 pub mod sinks;
 mod source;
 pub mod summary;

@@ -31,6 +31,8 @@ fn input(block: [u32; 3], blocks: u32, n: i64, extents: [i64; 3]) -> LaunchInput
         block,
         dynamic_shared: Some(0),
         cooperative: Some(false),
+        constants: Vec::new(),
+        reads: Vec::new(),
         arguments: vec![pointer(0), pointer(1), pointer(2), Argument::Int(n)],
         buffers: extents
             .map(|extent| Buffer {

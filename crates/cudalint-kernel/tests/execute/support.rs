@@ -24,6 +24,8 @@ pub fn kernel(text: &str) -> Case {
         block: [256, 1, 1],
         dynamic_shared: Some(0),
         cooperative: Some(false),
+        constants: Vec::new(),
+        reads: Vec::new(),
         arguments: Vec::new(),
         buffers: Vec::new(),
     };

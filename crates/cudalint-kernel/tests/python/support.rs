@@ -53,6 +53,8 @@ pub fn in_files(files: &[(&str, &str)]) -> Case {
             block: [64, 1, 1],
             dynamic_shared: Some(0),
             cooperative: Some(false),
+            constants: Vec::new(),
+            reads: Vec::new(),
             arguments: Vec::new(),
             buffers: Vec::new(),
         },

@@ -125,6 +125,8 @@ impl Setup {
             block: self.block,
             dynamic_shared: Some(self.shared),
             cooperative: Some(false),
+            constants: Vec::new(),
+            reads: Vec::new(),
             arguments,
             buffers: buffers.collect(),
         }

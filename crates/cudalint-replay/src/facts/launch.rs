@@ -28,6 +28,8 @@ pub struct LaunchFact {
     pub args: Vec<LaunchArgument>,
     /// What each parameter of the kernel is given, in order; empty where the kernel is not in sight.
     pub given: Vec<crate::given::Given>,
+    /// What `__constant__` variables hold that copies have filled, each by its declaration.
+    pub constants: Vec<(Site, std::sync::Arc<crate::given::Held>)>,
     /// What the kernel's template parameters stand for; those that nothing tells are bound to nothing known.
     pub env: cudalint_program::types::TypeEnv,
     /// Whether the grid is launched as a cooperative one; `None` when that cannot be told.

@@ -154,8 +154,8 @@ fn run<'p>(project: &'p Project, id: ModuleId, launches: &ModuleLaunches<'_>, ke
         let written = launches.written.iter().find(|(id, _)| id == kernel).map(|(_, block)| block.clone());
         module.with_guess(*kernel, seen, written);
     }
-    for (kernel, _) in &launches.kernels {
-        module.with_open_numbers(*kernel);
+    for (kernel, seen) in &launches.kernels {
+        module.with_open_numbers(*kernel, seen);
         module.with_answers(*kernel);
     }
     for event in &launches.unseen {
@@ -298,10 +298,16 @@ impl Module<'_> {
         &mut self,
         kernel: FunctionId,
         seen: &Seen<'_>,
-        numbers: Numbers,
+        mut numbers: Numbers,
         assignment: Option<&Assignment>,
     ) -> Result<bool, Cause> {
         let env = &Binding::of(seen.fact);
+        // What other kernels read makes no other launch of it.
+        if !numbers.launch.constants.is_empty() {
+            let code = self.code(kernel, env);
+            let reads = |site: Site| code.iter().flat_map(|code| &code.objects).any(|object| object.site == site);
+            numbers.launch.constants.retain(|(site, _)| reads(*site));
+        }
         let before = self.runs.get_mut(&kernel).into_iter().flatten();
         if let Some((_, run)) = before.into_iter().find(|(known, run)| known == env && run.input == numbers.launch) {
             let own = given_to(seen);

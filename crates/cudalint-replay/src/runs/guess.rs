@@ -58,6 +58,11 @@ impl Guess {
         self.stated || self.launched
     }
 
+    /// Whether a launch in sight has the block.
+    pub const fn is_launched(&self) -> bool {
+        self.launched
+    }
+
     /// As many threads, which were in one row, in one column.
     fn with_one_column(self) -> Self {
         let turn = |[x, y, z]: [u32; 3]| [y, x, z];
@@ -277,12 +282,23 @@ pub(super) fn bare_launch(
             arguments.push(memory(&parameter.name));
             continue;
         }
-        let members = pointers.iter().filter(|(given, _)| given.parameter == number);
-        let fields: Vec<(u64, Argument)> =
-            members.filter_map(|(given, name)| Some((u64::from(given.member?.0), memory(name)))).collect();
+        let members = pointers.iter().filter_map(|(given, name)| match given {
+            Given::Member { parameter, byte, .. } if *parameter == number => Some((*byte, name)),
+            _ => None,
+        });
+        let fields: Vec<(u64, Argument)> = members.map(|(byte, name)| (u64::from(byte), memory(name))).collect();
         arguments.push(if fields.is_empty() { Argument::Unknown } else { Argument::Record(fields) });
     }
-    let launch = LaunchInput { grid: [0, 0, 0], block, dynamic_shared: None, cooperative: None, arguments, buffers };
+    let launch = LaunchInput {
+        grid: [0, 0, 0],
+        block,
+        dynamic_shared: None,
+        cooperative: None,
+        arguments,
+        buffers,
+        constants: Vec::new(),
+        reads: Vec::new(),
+    };
     Some((launch, run))
 }
 
@@ -290,12 +306,20 @@ pub(super) fn bare_launch(
 pub(super) fn with_values(launch: &LaunchInput, numbers: &[(Given, String)], values: &[Option<i64>]) -> LaunchInput {
     let mut launch = launch.clone();
     for ((given, _), value) in numbers.iter().zip(values) {
-        let (Some(value), Some(argument)) = (value, launch.arguments.get_mut(given.parameter)) else { continue };
-        let value = Argument::Int(*value);
-        match (given.member, &mut *argument) {
-            (None, _) => *argument = value,
-            (Some((offset, _)), Argument::Record(fields)) => fields.push((u64::from(offset), value)),
-            (Some((offset, _)), _) => *argument = Argument::Record(vec![(u64::from(offset), value)]),
+        let Some(value) = *value else { continue };
+        let number = Argument::Int(value);
+        match given {
+            Given::Parameter(parameter) => {
+                if let Some(argument) = launch.arguments.get_mut(*parameter) {
+                    *argument = number;
+                }
+            }
+            Given::Member { parameter, byte, .. } => match launch.arguments.get_mut(*parameter) {
+                Some(Argument::Record(fields)) => fields.push((u64::from(*byte), number)),
+                Some(argument) => *argument = Argument::Record(vec![(u64::from(*byte), number)]),
+                None => {}
+            },
+            Given::Memory { reads, .. } => launch.reads.extend(reads.iter().map(|read| (*read, value))),
         }
     }
     launch

@@ -121,8 +121,20 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
         }
         arguments.push(argument);
     }
+    let sure = fact.constants.iter().filter(|(_, held)| held.assumptions.is_none());
+    let constants = sure.map(|(site, held)| (*site, maker.contents(held)));
+    let constants = constants.filter(|(_, contents)| *contents != Contents::Unknown).collect();
     let Maker { used, buffers, run, complete, .. } = maker;
-    let launch = LaunchInput { grid, block, dynamic_shared, cooperative: fact.cooperative, arguments, buffers };
+    let launch = LaunchInput {
+        grid,
+        block,
+        dynamic_shared,
+        cooperative: fact.cooperative,
+        arguments,
+        buffers,
+        constants,
+        reads: Vec::new(),
+    };
     Ok(Numbers { launch, buffers: run, bindings, complete, used })
 }
 

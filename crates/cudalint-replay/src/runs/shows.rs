@@ -95,7 +95,7 @@ impl Module<'_> {
             apart = (1..).zip(numbers).map(|(number, _)| Some((size - number).max(2))).collect();
             events = self.tried(code, &given(&alike), rest)?.events;
         }
-        if rest == Rest::Numbers && repeats_rows(&events) {
+        if rest == Rest::Numbers && !guess.is_launched() && repeats_rows(&events) {
             return None;
         }
         let mut events = self.confirmed(code, guess, &given(&alike), rest, events);

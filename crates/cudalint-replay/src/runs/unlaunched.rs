@@ -2,15 +2,15 @@
 //! are chosen, an answer to what an argument would decide, or several blocks.
 
 use super::binding::Binding;
-use super::choose::lets_through;
+use super::choose::{is_computed_out_of_sight, lets_through};
 use super::collect::Seen;
-use super::execute::{Module, Outcome, functions_of, name_of};
+use super::execute::{BlockKnowledge, Module, Outcome, block_knowledge, functions_of, name_of};
 use super::extents::{self, Axis, Block, open_block, told};
 use super::guess::{Guess, Rest, bare_launch, guess};
 use super::shows::{OPERATIONS_OF_LONE_THREADS, Subject, fits, keys, leaves_shared, repeats_rows, shown};
 use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
 use super::{Basis, KernelRun, report};
-use crate::facts::LaunchSpelling;
+use crate::facts::{Amount, LaunchSpelling, Site};
 use crate::quantity::assume;
 use cudalint_kernel::code::{ObjectSpace, StaticObject, VariableId};
 use cudalint_kernel::python::Specialization;
@@ -221,27 +221,45 @@ impl Module<'_> {
     }
 
     /// Executes a kernel of which a launch is in sight, but not all the numbers that decide what its threads do, with numbers
-    /// that are chosen.
-    pub(super) fn with_open_numbers(&mut self, kernel: FunctionId) {
+    /// that are chosen. Where nothing of it is shown by facts alone, the numbers come to the inputs that the launch itself was
+    /// given: all of them together are one assignment.
+    pub(super) fn with_open_numbers(&mut self, kernel: FunctionId, seen: &[Seen<'_>]) {
         let Some(runs) = self.runs.get(&kernel) else { return };
         let in_sight = |run: &KernelRun| run.launch.is_some() && run.basis != Basis::GuessedBlock;
-        let Some((binding, run)) = runs.iter().find(|(_, run)| in_sight(run) && run.assumptions.is_none()).cloned()
-        else {
-            return;
-        };
+        let is_free =
+            |run: &KernelRun| seen.iter().any(|seen| Some(seen.event.site) == run.launch && sizes_are_free(seen));
+        let sure = runs.iter().filter(|(_, run)| in_sight(run) && run.assumptions.is_none()).take(1);
+        let assumed = runs.iter().filter(|(_, run)| in_sight(run) && !run.chosen_inputs.is_empty() && is_free(run));
+        let mut bases: Vec<(Binding, KernelRun)> = sure.cloned().collect();
+        if bases.is_empty() {
+            bases.extend(assumed.cloned());
+        }
         let others: Vec<LaunchInput> = runs.iter().map(|(_, run)| run.input.clone()).collect();
-        let Some(code) = self.code(kernel, &binding) else { return };
-        let mut numbers = self.named(&code, deciding::deciding(&code));
-        numbers.retain(|(given, _)| is_open(&run.input, given));
+        let open = |this: &mut Self, (binding, run): (Binding, KernelRun)| {
+            let code = this.code(kernel, &binding)?;
+            let mut numbers = this.named(&code, deciding::deciding(&code));
+            numbers.retain(|(given, _)| is_open(&run.input, given));
+            (!numbers.is_empty()).then_some((binding, run, code, numbers))
+        };
+        let Some((binding, run, code, numbers)) = bases.into_iter().find_map(|base| open(self, base)) else { return };
+        let inputs = match run.assumptions.as_deref().map(Vec::as_slice) {
+            None => None,
+            Some([inputs]) => Some(inputs.clone()),
+            Some(_) => return,
+        };
         // Where somebody chose all of them to suit the launch, that says more.
         let settled = |input: &LaunchInput| numbers.iter().all(|(given, _)| !is_open(input, given));
-        if numbers.is_empty() || others.iter().any(settled) {
+        if inputs.is_none() && others.iter().any(settled) {
             return;
         }
         let guess = Guess::of_launch(&code, run.block);
         let subject = Subject { code: &code, guess: &guess, numbers: &numbers };
-        if let Some(found) = self.with_numbers(&subject, &run.input, Rest::Numbers) {
-            let (assumptions, input) = (assume(found.text), found.launch);
+        if let Some(mut found) = self.with_numbers(&subject, &run.input, Rest::Numbers) {
+            if inputs.is_some() {
+                found.events.retain(is_race_in_shared_memory);
+            }
+            let text = inputs.map_or_else(|| found.text.clone(), |inputs| format!("{inputs} and {}", found.text));
+            let (assumptions, input) = (assume(text), found.launch);
             let mut assumed = KernelRun { assumptions, basis: Basis::Assumption, input, ..run };
             assumed.report.events = found.events;
             assumed.bindings.extend(found.bindings);
@@ -269,13 +287,20 @@ impl Module<'_> {
     /// Numbers that a kernel is given, with their names as it has them; those that have none are left out.
     fn named(&self, code: &Code, given: Vec<Given>) -> Vec<(Given, String)> {
         let name = |given: &Given| {
-            let parameter = code.functions.first()?.variables.get(VariableId::from(given.parameter))?;
-            let Some((_, site)) = given.member else { return Some(parameter.name.clone()) };
-            let text: String = self.project.text(site.module, site.span).split_whitespace().collect();
-            let member = text.strip_prefix(&parameter.name).is_some_and(|rest| rest.starts_with('.'));
-            member.then_some(text)
+            let parameter = |at: usize| Some(&code.functions.first()?.variables.get(VariableId::from(at))?.name);
+            let written = |site: &Site, of: &str, signs: &[char]| {
+                let text: String = self.project.text(site.module, site.span).split_whitespace().collect();
+                let rest = text.strip_prefix(of)?;
+                (rest.is_empty() || rest.starts_with(signs)).then_some(text)
+            };
+            match given {
+                Given::Parameter(at) => parameter(*at).cloned(),
+                Given::Member { parameter: at, read, .. } => written(read, parameter(*at)?, &['.']),
+                Given::Memory { read, name, .. } => written(read, name, &['.', '[']),
+            }
         };
-        given.into_iter().filter_map(|given| Some((given, name(&given).filter(|name| !name.is_empty())?))).collect()
+        let named = |given: Given| name(&given).filter(|name| !name.is_empty()).map(|name| (given, name));
+        given.into_iter().filter_map(named).collect()
     }
 
     /// As the same execution with an answer to a condition that is uniform over the block, which is what an argument would
@@ -340,6 +365,13 @@ fn said(project: &Project, seen: &Seen<'_>) -> Block {
     block
 }
 
+/// Whether all that a launch's sizes are made of is chosen by whoever runs the program, and the block is no result of several.
+fn sizes_are_free(seen: &Seen<'_>) -> bool {
+    let free = |amount: &Amount| !is_computed_out_of_sight(&amount.quantity) && !amount.quantity.is_unknown();
+    let axes = seen.fact.grid.axes.iter().chain(&seen.fact.block.axes);
+    axes.chain([&seen.fact.shared]).all(free) && block_knowledge(seen.fact) != BlockKnowledge::Computed
+}
+
 /// The blocks of a launch that was met, as far as they are known.
 fn blocks(seen: &Seen<'_>) -> [Option<u32>; 3] {
     seen.fact.grid.axes.each_ref().map(|axis| axis.quantity.known().and_then(|blocks| u32::try_from(blocks).ok()))
@@ -356,10 +388,17 @@ fn spelling(made: Option<&Specialization>) -> LaunchSpelling {
 
 /// Whether a launch leaves a number open.
 fn is_open(input: &LaunchInput, given: &Given) -> bool {
-    match (input.arguments.get(given.parameter), given.member) {
-        (None | Some(Argument::Unknown), _) => true,
-        (Some(Argument::Record(fields)), Some((offset, _))) => !fields.iter().any(|(at, _)| *at == u64::from(offset)),
-        _ => false,
+    match given {
+        Given::Parameter(at) => matches!(input.arguments.get(*at), None | Some(Argument::Unknown)),
+        Given::Member { parameter, byte, .. } => match input.arguments.get(*parameter) {
+            None | Some(Argument::Unknown) => true,
+            Some(Argument::Record(fields)) => !fields.iter().any(|(at, _)| *at == u64::from(*byte)),
+            _ => false,
+        },
+        Given::Memory { reads, declared, .. } => {
+            let filled = input.constants.iter().any(|(site, _)| Some(*site) == *declared);
+            !filled && !input.reads.iter().any(|(read, _)| reads.contains(read))
+        }
     }
 }
 

@@ -284,10 +284,17 @@ impl<'p> Walker<'p> {
             None => CopyKind::DeviceToHost,
         };
         let kind_span = rest.get(1).map(|kind| self.span(*kind));
-        let (sides, to) =
-            if symbol.to_symbol { ([symbol_argument, host], symbol_out) } else { ([host, symbol_argument], out) };
+        let (sides, to, from) = if symbol.to_symbol {
+            ([symbol_argument, host], symbol_out, Some(out))
+        } else {
+            ([host, symbol_argument], out, None)
+        };
         let moved = self.linear(n, &bytes);
+        let (before, length) = (self.held_before(&to), moved.bytes.clone());
         self.copied(call, sides, moved, (kind, kind_span), &to);
+        if let Some(from) = from {
+            self.held_after_copy(before, &to, &from, &length);
+        }
         true
     }
 

@@ -1,13 +1,13 @@
 //! What a launch hands over, and what copies and sets leave in memory.
 
 use super::{Out, Walker};
-use crate::facts::{Amount, MemorySpace, Pointer};
+use crate::facts::{Amount, MemorySpace, Pointer, Site};
 use crate::given::{Given, GivenField, Held, HeldContents};
 use crate::memory::{CellPath, Key, extend};
 use crate::parameters::reads_only;
 use crate::quantity::{Assumptions, Quantity, union};
 use crate::value::{Int, Kind, Ptr, Val};
-use cudalint_program::ir::{FunctionId, LocalId, ModuleId};
+use cudalint_program::ir::{FunctionId, LocalId, ModuleId, Space};
 use cudalint_program::types::{Container, Ty, TypeEnv};
 use std::sync::Arc;
 
@@ -145,6 +145,26 @@ impl Walker<'_> {
         }
     }
 
+    /// What the `__constant__` variables hold that copies have filled, in the order of their declarations.
+    pub(super) fn constants(&self) -> Vec<(Site, Arc<Held>)> {
+        let mut known: Vec<(Site, Arc<Held>)> = Vec::new();
+        if self.capturing {
+            return known;
+        }
+        for ((module, index), object) in &self.globals {
+            let variable = self.project.module(*module).globals.get(*index as usize);
+            let held = self.memory.get(*object).held.as_ref();
+            if let (Some(variable), Some(held)) = (variable, held)
+                && variable.space == Space::Constant
+                && self.memory.own.contains(*object)
+            {
+                known.push((Site { module: *module, span: variable.span }, Arc::clone(held)));
+            }
+        }
+        known.sort_by_key(|(site, _)| (site.module, site.span.start));
+        known
+    }
+
     /// The integers that a host array is known to hold from a pointer on, at most so many bytes' worth.
     fn integers(&self, from: &Ptr, most: i64) -> Option<Arc<Held>> {
         let object = self.memory.get(from.obj);
@@ -152,6 +172,11 @@ impl Walker<'_> {
         let whole = object.read(&from.path);
         if whole.is_zeroed() {
             return Some(Arc::new(Held { contents: HeldContents::Filled(0), assumptions: whole.why }));
+        }
+        if let Kind::Int(Int { q, bytes, .. }) = &whole.kind {
+            let known = first == 0 && *bytes > 0 && !q.is_unknown();
+            let contents = HeldContents::Integers { bytes: *bytes, values: vec![q.clone()] };
+            return known.then(|| Arc::new(Held { contents, assumptions: whole.why.clone() }));
         }
         let Kind::Aggregate(parts) = &whole.kind else { return None };
         let mut values = Vec::new();

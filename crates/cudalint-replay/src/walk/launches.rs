@@ -267,6 +267,7 @@ impl<'p> Walker<'p> {
                 .map_or_else(Vec::new, |(module, id)| crate::parameters::restricted(self.project, module, id)),
             block_by_caller: self.is_block_by_caller(launch),
             block_divided_by_grid: self.divided_by_grid(launch),
+            constants: self.constants(),
             ..LaunchFact::default()
         }
     }

@@ -231,6 +231,8 @@ impl Walker<'_> {
             }
         }
         self.frames.pop();
+        // It was there before this path was taken: what is written from here on is written on this path.
+        self.memory.mark();
         object
     }
 
