@@ -71,6 +71,21 @@ fn members_are_sizes_of_the_work() {
         ("void run(const Image &image)", "image.w * image.h", "(image.w * image.h + 255) / 256", true),
         ("void run(const Image &image)", "image.padded", "(image.w + 255) / 256", false),
         ("void run(const Image &image)", "image.w", "image.blocks", false),
+        ("void run(Image *image)", "image->w", "(image->w + 255) / 256", true),
+        ("void run(const Image *image)", "image->w * image->h", "(image->w * image->h + 255) / 256", true),
+        ("void run(Image *image)", "image->padded", "(image->w + 255) / 256", false),
+        (
+            "void pad(Image *); void run(Image *image) { int n = image->w; pad(image)",
+            "n",
+            "(image->w + 255) / 256",
+            false,
+        ),
+        (
+            "void run(Image *image) { int n = image->w; image->w = (n + 255) / 256 * 256",
+            "image->w",
+            "(n + 255) / 256",
+            false,
+        ),
         (
             "void start() { Image image = read(); run(image); }\nvoid run(Image image)",
             "image.w",
@@ -78,7 +93,8 @@ fn members_are_sizes_of_the_work() {
             false,
         ),
     ] {
-        let text = program(&format!("{class}{signature} {{"), &format!("{size} * sizeof(float)"), grid);
+        let begin = if signature.contains('{') && !signature.contains("start") { ";" } else { " {" };
+        let text = program(&format!("{class}{signature}{begin}"), &format!("{size} * sizeof(float)"), grid);
         assert_eq!(of("missing-bounds-guard", &text).len(), usize::from(told), "{signature} {size} {grid}");
     }
 }

@@ -6,8 +6,8 @@ use super::operators::{combine, same_kind};
 use super::places::Access;
 use super::{Out, Slot, Walker};
 use crate::arith;
-use crate::host::{Flow, ObjId};
-use crate::memory::{Key, Place};
+use crate::host::Flow;
+use crate::memory::Place;
 use crate::quantity::{AtomKind, Quantity, union};
 use crate::value::{Int, Kind, Val};
 use cudalint_program::api::is_plain_type;
@@ -37,7 +37,8 @@ impl<'p> Walker<'p> {
 
     fn read(&mut self, id: ExprId) -> Out {
         let (place, ty) = self.place(id, Access::Read);
-        self.look(place, ty)
+        let out = self.look(place, ty);
+        self.behind_parameter(id, out)
     }
 
     /// What stands at a place. A number that nothing tells gets a symbol of its own, so that two looks at it are equal
@@ -86,22 +87,6 @@ impl<'p> Walker<'p> {
         let val = self.symbol_of(&name, &ty, if handed { AtomKind::Field } else { AtomKind::Opaque });
         self.memory.store(&place, val.clone());
         Out { val, ty, place: Some(place) }
-    }
-
-    /// Whether a place is a member of an object that whoever calls the function where the walk began hands over, where nobody in sight does.
-    fn is_handed_over(&self, object: ObjId, path: &[Key]) -> bool {
-        let Some(entry) = self.frames.first().filter(|_| !self.from_main && !self.entry_is_called) else {
-            return false;
-        };
-        let is_this = matches!(&entry.this, Some((Place::Cell(this, _), _)) if *this == object);
-        let parameters = entry
-            .function
-            .and_then(|id| self.project.function_at(entry.module, id))
-            .map_or(0, |function| function.param_count as usize);
-        let slots = entry.slots.iter().take(parameters);
-        path.len() == 1
-            && matches!(path.first(), Some(Key::Field(_)))
-            && (is_this || slots.into_iter().any(|slot| matches!(slot, Slot::Object(own) if *own == object)))
     }
 
     fn eval_inside(&mut self, id: ExprId) -> Out {

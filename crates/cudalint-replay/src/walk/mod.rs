@@ -25,6 +25,7 @@ mod flow;
 mod frames;
 mod given;
 mod guards;
+mod handed;
 mod inputs;
 mod lambdas;
 mod launches;

@@ -266,6 +266,9 @@ impl<'p> Walker<'p> {
     }
 
     fn member_place(&mut self, id: ExprId, base: ExprId, name: &Name, arrow: bool, access: Access) -> (Place, Ty) {
+        if access != Access::Read {
+            self.may_write_member(name);
+        }
         let (place, ty) = if arrow {
             let out = self.eval(base);
             let pointer = self.smart_pointer_data(&out).unwrap_or(out);

@@ -41,6 +41,7 @@ impl Walker<'_> {
     /// Code out of sight runs: it may wait, and end a recording.
     pub(super) fn anything_happens(&mut self) {
         self.may_wait();
+        self.may_write_members();
         self.timeline.capture = None;
         self.device_is_lost();
     }
