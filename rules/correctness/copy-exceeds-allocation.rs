@@ -1,6 +1,7 @@
 //! A copy or set that moves more bytes than its source or destination holds.
 
 use crate::counts::{miscount, short_allocation};
+use crate::directions::is_wrong_way;
 use crate::parts::{allocated_beside, allocation_label, assumptions, event_finding, fault_finding, function_of};
 use crate::runs::parts::only_possible;
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
@@ -24,6 +25,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             EventKind::Copy { rows: Some(rows), .. } | EventKind::Set { rows: Some(rows), .. } => {
                 sink.report_some(refused_pitch(context, event, rows).or_else(|| overrun_of_rows(context, event, rows)));
             }
+            // A copy that is told the wrong sides moves nothing.
+            EventKind::Copy { .. } if is_wrong_way(event) => {}
             EventKind::Copy { api, destination, source, bytes, count, .. } => {
                 // `element-count-as-bytes` says it better.
                 let both = [(destination, source), (source, destination)];

@@ -1,11 +1,12 @@
 //! A copy whose `cudaMemcpyKind` contradicts where its pointers point.
 
+use crate::directions::{Side, side, told};
 use crate::parts::{allocation_label, event_finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Call;
 use cudalint_findings::{Applicability, Edit, Finding, Fix, Method, Shows};
 use cudalint_program::api::ApiId;
-use cudalint_replay::facts::{CopyKind, Event, EventKind, MemorySpace, Pointer, PointerArgument, Site};
+use cudalint_replay::facts::{CopyKind, Event, EventKind, Pointer, PointerArgument, Site};
 
 /// The rule.
 pub static RULE: Rule = rule!("wrong-copy-direction", Correctness, ApiError)
@@ -18,35 +19,6 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {
         if let Some(finding) = check_event(context, event) {
             sink.report(finding);
-        }
-    }
-}
-
-/// Where the memory surely is, when only one side can reach it: pinned and managed memory can be used from both.
-fn side(argument: &PointerArgument) -> Option<Side> {
-    let space = match &argument.pointer {
-        Pointer::Into { buffer, .. } => buffer.space,
-        Pointer::Somewhere { space, .. } => *space,
-        Pointer::Null | Pointer::Uninitialized { .. } | Pointer::Unknown => return None,
-    };
-    match space {
-        MemorySpace::Host => Some(Side::Host),
-        MemorySpace::Device => Some(Side::Device),
-        MemorySpace::Pinned | MemorySpace::Managed => None,
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Host,
-    Device,
-}
-
-impl Side {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Device => "device",
         }
     }
 }
@@ -70,13 +42,7 @@ fn is_one_of_several(context: &ModuleContext<'_>, event: &Event) -> bool {
 fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::Copy { api, destination, source, kind, kind_span, .. } = &event.kind else { return None };
     let kind_span = (*kind_span)?;
-    let (to, from) = match kind {
-        CopyKind::HostToHost => (Side::Host, Side::Host),
-        CopyKind::HostToDevice => (Side::Device, Side::Host),
-        CopyKind::DeviceToHost => (Side::Host, Side::Device),
-        CopyKind::DeviceToDevice => (Side::Device, Side::Device),
-        CopyKind::Default | CopyKind::Unknown => return None,
-    };
+    let (to, from) = told(*kind)?;
     let wrong_to = side(destination).filter(|actual| *actual != to);
     let wrong_from = side(source).filter(|actual| *actual != from);
     let (argument, role, actual, said) = match (wrong_to, wrong_from) {

@@ -2,6 +2,7 @@
 //! pair of files, `<group>/<rule>.rs` and `<group>/<rule>.md`; the table of all rules is derived from the folders.
 
 pub mod counts;
+pub mod directions;
 pub mod early;
 pub mod figures;
 pub mod fixes;

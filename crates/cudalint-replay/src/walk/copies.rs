@@ -6,7 +6,7 @@ use crate::arith::convert;
 use crate::facts::{CopyKind, EventKind, MemorySpace, Pointer, PointerArgument, ReadBackFact, Rows};
 use crate::given::{Held, HeldContents};
 use crate::memory::Place;
-use crate::quantity::{Quantity, union};
+use crate::quantity::{ClosedOp, Condition, Quantity, union};
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
 use cudalint_program::api::effects::{Arg, Direction, Effect, Size};
@@ -92,6 +92,9 @@ impl<'p> Walker<'p> {
         if in_one_piece {
             self.reads_back(call, &sides, (&bytes, kind.0), written.as_deref());
         }
+        if in_one_piece {
+            self.copy_fits(&sides, &bytes);
+        }
         self.copied(call, sides, moved, kind, &to);
         self.starts_copy(call, [Some((dst, &to)), Some((src, &from))], (&bytes, in_one_piece), kind.0);
         if in_one_piece {
@@ -100,6 +103,27 @@ impl<'p> Walker<'p> {
             self.held_after_rows(&to);
         }
         true
+    }
+
+    /// Behind a copy the program goes on where it has fitted: one that is larger than memory of the device is refused, and who looks at
+    /// statuses stops.
+    fn copy_fits(&mut self, sides: &[PointerArgument; 2], bytes: &Val) {
+        if !self.is_reporting() || bytes.why.is_some() {
+            return;
+        }
+        for side in sides {
+            let Pointer::Into { buffer, offset } = &side.pointer else { continue };
+            if buffer.space != MemorySpace::Device || buffer.bytes.assumptions.is_some() {
+                continue;
+            }
+            let end = offset.quantity.plus(&bytes.quantity());
+            let size = buffer.bytes.quantity.clone();
+            if !end.surely_equals(&size)
+                && let Quantity::Symbolic(poly) = self.atoms.closed(ClosedOp::Le, &end, &size)
+            {
+                self.learn(&[Condition { poly, holds: true }], 0);
+            }
+        }
     }
 
     /// A copy to the host reads memory of which it is known who has written in it.

@@ -52,6 +52,14 @@ impl<'p> Walker<'p> {
             if api.effects.iter().any(|effect| matches!(effect, Effect::Inputs(_))) {
                 return Some(self.reads_from_outside(api, args));
             }
+            if let ("strlen", [text]) = (name, args) {
+                let out = self.eval(*text);
+                let length = match &out.val.kind {
+                    Kind::Str(text) if !text.contains('\\') => Quantity::Known(text.len() as i64),
+                    _ => Quantity::Unknown,
+                };
+                return Some(Out::new(Val::size(length).because(&out.val.why), Ty::SIZE));
+            }
             if api.is_pure() {
                 // `std::ref` and its kind only name what they are given; interfaces of C know no references.
                 if qualified {

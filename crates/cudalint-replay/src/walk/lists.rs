@@ -34,10 +34,19 @@ impl<'p> Walker<'p> {
         let items: &'p [ExprId] = match self.kind(init) {
             Some(Expr::InitList(items)) => items,
             Some(Expr::Construct { args, braces: true, .. }) => args,
-            _ => return ty,
+            _ => {
+                let letters = self.letters(inner, init);
+                return letters.map_or_else(|| ty.clone(), |count| Ty::Array(inner.clone(), Quantity::Known(count)));
+            }
         };
         if items.is_empty() || items.iter().any(|item| self.is_designated(*item)) {
             return ty;
+        }
+        // `char x[] = {"text"}` is `char x[] = "text"`.
+        if let [only] = items
+            && let Some(count) = self.letters(inner, *only)
+        {
+            return Ty::Array(inner.clone(), Quantity::Known(count));
         }
         let inner = inner.clone();
         let count = if self.is_made_of_parts(&inner) && !items.iter().all(|item| self.is_braced(*item)) {
@@ -46,6 +55,14 @@ impl<'p> Walker<'p> {
             Some(items.len())
         };
         count.map_or(ty, |count| Ty::Array(inner, Quantity::Known(count as i64)))
+    }
+
+    /// How many letters a literal gives an array of letters, the zero at its end among them.
+    fn letters(&self, element: &Ty, init: ExprId) -> Option<i64> {
+        match (element, self.kind(init)) {
+            (Ty::Int { bytes: 1, .. }, Some(Expr::Str(text))) => Some(text.len() as i64 + 1),
+            _ => None,
+        }
     }
 
     /// How many elements so many items without braces of their own make.
