@@ -179,6 +179,8 @@ impl Machine<'_> {
         self.depth = 0;
         self.stopped = false;
         self.silent = false;
+        self.told_barriers.clear();
+        self.late.clear();
         self.acquired = false;
         self.acquired_block = false;
         self.objects_wait = false;
