@@ -1,7 +1,7 @@
 //! What a kernel is launched with, in numbers.
 
-use crate::code::ExprId;
-use crate::report::Site;
+use cudalint_program::ir::ModuleId;
+use cudalint_syntax::Span;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,9 +22,10 @@ pub struct LaunchInput {
     /// Memory that arguments (and `__device__`/`__constant__` variables) point to.
     pub buffers: Vec<Buffer>,
     /// What `__constant__` variables hold that the host has filled, each by its declaration.
-    pub constants: Vec<(Site, Contents)>,
-    /// Numbers for reads of memory that give nothing known and are the same for all threads of a block.
-    pub reads: Vec<(ExprId, i64)>,
+    pub constants: Vec<((ModuleId, Span), Contents)>,
+    /// Numbers for reads of memory that give nothing known and are the same for all threads of a block: each by
+    /// the expression's number in the code.
+    pub reads: Vec<(usize, i64)>,
 }
 
 /// A value handed to a kernel.

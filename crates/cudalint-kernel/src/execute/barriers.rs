@@ -36,6 +36,9 @@ impl Machine<'_> {
         if waiting.maybe() == 0 && !waiting.is_full() {
             self.partial_barrier(site, &waiting);
         }
+        for (late, &level) in self.late.iter_mut().zip(waiting.levels()) {
+            *late &= level == OFF;
+        }
         self.figures_at_barrier(at);
         self.new_interval();
     }
@@ -70,7 +73,13 @@ impl Machine<'_> {
                 self.event(EventKind::ExitBeforeBarrier { exit, barrier: site, leaves, waits, unwritten: None }, count);
             }
         }
-        if !any || self.absences.iter().any(|absence| absence.barrier == site) {
+        // Those that missed another barrier wait here instead, as in the other branch of an `if`.
+        let late = |(lane, level): (usize, &u8)| *level == OFF || self.late.get(lane).is_some_and(|late| *late);
+        if self.silent && waiting.levels().iter().enumerate().all(late) {
+            return;
+        }
+        let told = |absence: &Absence| absence.barrier == site;
+        if !any || self.told_barriers.contains(&site) || self.absences.iter().any(told) {
             return;
         }
         let Some(first) = absent.iter().position(|&absent| absent) else { return };
@@ -123,44 +132,66 @@ impl Machine<'_> {
             return;
         }
         let levels = mask.levels();
-        let mut met = None;
-        for (number, absence) in self.absences.iter_mut().enumerate() {
+        let mut any = false;
+        for absence in &mut self.absences {
             for (lane, &level) in levels.iter().enumerate() {
                 if absence.lanes[lane] && level == SURE {
-                    met = Some(number);
                     absence.absent = lane;
+                    absence.missed = true;
+                    any = true;
                     break;
                 }
                 absence.may_arrive |= absence.lanes[lane] && level != OFF;
             }
-            if met.is_some() {
-                break;
-            }
         }
-        let Some(number) = met else { return };
-        let absence = self.absences.remove(number);
-        if absence.may_arrive {
+        if !any {
             return;
         }
-        let absent = self.thread(absence.absent);
-        let count = absence.lanes.iter().filter(|&&absent| absent).count() as u64;
-        self.event(
-            EventKind::DivergentBarrier {
-                barrier: absence.barrier,
-                calls: absence.calls,
-                waits: absence.waits,
-                absent,
-                goes_on: Some(at),
-                condition: absence.condition,
-                same_warp: absence.same_warp,
-                missed: true,
-            },
-            count,
-        );
-        // What follows depends on what the hardware makes of it.
+        let (met, others) = std::mem::take(&mut self.absences).into_iter().partition(|absence| absence.missed);
+        self.absences = others;
+        let met: Vec<Absence> = met;
+        if met.iter().all(|absence| absence.may_arrive) {
+            return;
+        }
+        for absence in met.into_iter().filter(|absence| !absence.may_arrive) {
+            let absent = self.thread(absence.absent);
+            let count = absence.lanes.iter().filter(|&&absent| absent).count() as u64;
+            self.told_barriers.extend([absence.barrier, at]);
+            self.late.resize(self.n, false);
+            for (late, absent) in self.late.iter_mut().zip(&absence.lanes) {
+                *late |= absent;
+            }
+            self.event(
+                EventKind::DivergentBarrier {
+                    barrier: absence.barrier,
+                    calls: absence.calls,
+                    waits: absence.waits,
+                    absent,
+                    goes_on: Some(at),
+                    condition: absence.condition,
+                    same_warp: absence.same_warp,
+                    missed: true,
+                },
+                count,
+            );
+        }
+        // What follows depends on what the hardware makes of it. As if all had come by, only other barriers are looked at.
         self.silent = true;
         self.absences.clear();
-        self.stop("barrier that part of the block misses");
+        let cause = "barrier that part of the block misses";
+        if self.figures.is_some() {
+            self.stop(cause);
+        } else {
+            self.complete = false;
+            self.cause(cause);
+            // What threads share may be something else by now.
+            for number in 0..self.living.len() {
+                let index = self.living[number] as usize;
+                if self.objects.get(index).is_some_and(super::memory::Memory::is_shared) {
+                    self.lose(index, true);
+                }
+            }
+        }
     }
 
     /// An access to an object; tells whether lanes that missed a barrier touch shared memory.
@@ -173,7 +204,7 @@ impl Machine<'_> {
     /// The block is done: who missed a barrier and met nothing after it has left the kernel.
     pub(super) fn settle_absences(&mut self) {
         for absence in std::mem::take(&mut self.absences) {
-            if absence.may_arrive {
+            if absence.may_arrive || self.silent {
                 continue;
             }
             let absent = self.thread(absence.absent);

@@ -152,7 +152,7 @@ impl Machine<'_> {
 
     /// The number that is chosen for a read, where what is read is not known and all threads read it at one place.
     fn chosen(&self, at: ExprId, ty: &Ty, address: &Val, value: Val) -> Val {
-        let number = self.launch.reads.iter().find(|(read, _)| *read == at).map(|(_, number)| *number);
+        let number = self.launch.reads.iter().find(|(read, _)| *read == at.index()).map(|(_, number)| *number);
         let one_place = matches!(address.alike(), Some((_, KNOWN)));
         match (number, value.alike()) {
             (Some(number), Some((_, tag))) if tag != KNOWN && one_place => Val::known(ty.wrap(number)),

@@ -85,6 +85,10 @@ pub(super) struct Machine<'a> {
     pub(super) stopped: bool,
     /// Nothing is reported of this block any more.
     pub(super) silent: bool,
+    /// Barriers of the block that part of it missed, and those that this part came to instead: each is told once.
+    pub(super) told_barriers: Vec<Site>,
+    /// Lanes that missed such a barrier and have come to none since.
+    pub(super) late: Vec<bool>,
     pub(super) absences: Vec<Absence>,
 
     // Time.
@@ -187,6 +191,8 @@ impl<'a> Machine<'a> {
             depth: 0,
             stopped: false,
             silent: false,
+            told_barriers: Vec::new(),
+            late: Vec::new(),
             absences: Vec::new(),
             trace: Trace::default(),
             interval: 0,

@@ -30,7 +30,7 @@ impl Machine<'_> {
                 continue;
             }
             let mut memory = Memory::new(kind, &object.name, Some(object.site), bytes, object.align.max(1));
-            let filled = self.launch.constants.iter().find(|(site, _)| *site == object.site);
+            let filled = self.launch.constants.iter().find(|(at, _)| *at == (object.site.module, object.site.span));
             memory.initial = match (&object.values, object.space) {
                 (_, ObjectSpace::Constant) if let Some((_, contents)) = filled => Initial::from(contents),
                 (Some((bytes, values)), ObjectSpace::Constant | ObjectSpace::Device) => {
@@ -180,6 +180,8 @@ impl Machine<'_> {
         self.depth = 0;
         self.stopped = false;
         self.silent = false;
+        self.told_barriers.clear();
+        self.late.clear();
         self.acquired = false;
         self.acquired_block = false;
         self.objects_wait = false;

@@ -14,7 +14,8 @@ impl Machine<'_> {
     }
 
     fn event_that_reaches(&mut self, kind: EventKind, count: u64, reach: Reach) {
-        if self.silent || self.code.damaged {
+        let speaks = !self.silent || matches!(kind, EventKind::DivergentBarrier { .. });
+        if !speaks || self.code.damaged {
             return;
         }
         let guards = self.guard_sites();

@@ -305,8 +305,9 @@ impl Module<'_> {
         // What other kernels read makes no other launch of it.
         if !numbers.launch.constants.is_empty() {
             let code = self.code(kernel, env);
-            let reads = |site: Site| code.iter().flat_map(|code| &code.objects).any(|object| object.site == site);
-            numbers.launch.constants.retain(|(site, _)| reads(*site));
+            let objects =
+                || code.iter().flat_map(|code| &code.objects).map(|object| (object.site.module, object.site.span));
+            numbers.launch.constants.retain(|(at, _)| objects().any(|object| object == *at));
         }
         let before = self.runs.get_mut(&kernel).into_iter().flatten();
         if let Some((_, run)) = before.into_iter().find(|(known, run)| known == env && run.input == numbers.launch) {

@@ -319,7 +319,7 @@ pub(super) fn with_values(launch: &LaunchInput, numbers: &[(Given, String)], val
                 Some(argument) => *argument = Argument::Record(vec![(u64::from(*byte), number)]),
                 None => {}
             },
-            Given::Memory { reads, .. } => launch.reads.extend(reads.iter().map(|read| (*read, value))),
+            Given::Memory { reads, .. } => launch.reads.extend(reads.iter().map(|read| (read.index(), value))),
         }
     }
     launch

@@ -122,7 +122,7 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
         arguments.push(argument);
     }
     let sure = fact.constants.iter().filter(|(_, held)| held.assumptions.is_none());
-    let constants = sure.map(|(site, held)| (*site, maker.contents(held)));
+    let constants = sure.map(|(site, held)| ((site.module, site.span), maker.contents(held)));
     let constants = constants.filter(|(_, contents)| *contents != Contents::Unknown).collect();
     let Maker { used, buffers, run, complete, .. } = maker;
     let launch = LaunchInput {

@@ -396,8 +396,8 @@ fn is_open(input: &LaunchInput, given: &Given) -> bool {
             _ => false,
         },
         Given::Memory { reads, declared, .. } => {
-            let filled = input.constants.iter().any(|(site, _)| Some(*site) == *declared);
-            !filled && !input.reads.iter().any(|(read, _)| reads.contains(read))
+            let filled = input.constants.iter().any(|(at, _)| declared.is_some_and(|it| (it.module, it.span) == *at));
+            !filled && !input.reads.iter().any(|(at, _)| reads.iter().any(|read| read.index() == *at))
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::facts::Harm;
 use crate::runs::KernelRun;
 use cudalint_kernel::report::{Access, AccessKind, Event, EventKind, Object, ObjectKind, RaceScope, RaceValues, Site};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The parts of a race.
 pub struct Race<'a> {
@@ -75,6 +75,27 @@ impl Race<'_> {
         kinds.contains(&AccessKind::Atomic) && kinds.iter().any(|kind| !kind.writes())
     }
 
+    /// Whether the race is between an access in a loop and one behind it, and another one between two accesses in one round of that loop
+    /// of which none follows this one's first: a barrier that stands between those two does not stand between these.
+    fn is_behind_loop_of(&self, other: &Race<'_>) -> bool {
+        let Some((looped, _)) = self.first.iteration else { return false };
+        let inside = |access: &Access| looped.module == access.site.module && looped.span.contains(access.site.span);
+        let behind = |access: &Access| {
+            looped.module == access.site.module
+                && looped.span.end <= access.site.span.start
+                && access.calls == self.first.calls
+        };
+        let of_block = |race: &Race<'_>| race.scope != RaceScope::Grid && race.across.is_none();
+        of_block(self)
+            && of_block(other)
+            && inside(self.first)
+            && behind(self.second)
+            && [other.first, other.second].into_iter().all(inside)
+            && other.first.site != other.second.site
+            && other.first.site.span.start <= other.second.site.span.start
+            && other.second.site.span.start <= self.first.site.span.start
+    }
+
     fn pair(&self) -> (Site, Site) {
         (self.first.site.min(self.second.site), self.first.site.max(self.second.site))
     }
@@ -131,6 +152,13 @@ impl Races {
         let events = &run.report.events;
         let mut races = Self { best: BTreeMap::new(), causes: (0..events.len()).collect(), groups: BTreeMap::new() };
         let mut first_at: BTreeMap<(&str, Site), usize> = BTreeMap::new();
+        // Where several threads store one element the array is perhaps not meant to be shared at all.
+        let stores: BTreeSet<Site> = events
+            .iter()
+            .filter_map(race)
+            .filter(Race::is_between_stores)
+            .flat_map(|race| [race.first.site, race.second.site])
+            .collect();
         for (index, event) in events.iter().enumerate() {
             let Some(own) = race(event) else { continue };
             let best = races.best.entry(own.pair()).or_insert(index);
@@ -141,6 +169,13 @@ impl Races {
             let places = [own.first.site, own.second.site].map(|site| (own.object.name.as_str(), site));
             for place in places.into_iter().chain(own.across.map(|looped| ("", looped))) {
                 let other = *first_at.entry(place).or_insert(index);
+                let behind = |one: &Race<'_>, other: &Race<'_>| {
+                    !stores.contains(&one.first.site) && one.is_behind_loop_of(other)
+                };
+                let apart = |other: Race<'_>| behind(&own, &other) || behind(&other, &own);
+                if events.get(other).and_then(race).is_some_and(apart) {
+                    continue;
+                }
                 let (a, b) = (races.cause(index), races.cause(other));
                 if let Some(slot) = races.causes.get_mut(a.max(b)) {
                     *slot = a.min(b);
