@@ -16,7 +16,7 @@ use crate::rule::default_severity;
 use crate::trials::Trials;
 use crate::uncalled::{Users, Uses};
 use crate::unlinked::unlinked;
-use crate::unlisted::{archive, is_taken_for_plain, unlisted};
+use crate::unlisted::{archive, is_listed_as_header, is_taken_for_plain, unlisted};
 use crate::unread_symbols::lands_unread;
 
 use cudalint_findings::{Confidence, Fault, Finding, Shows, Witness};
@@ -303,6 +303,9 @@ impl<'p> Relevance<'p> {
             return Some(format!(
                 "`{name}`, which compilers take for plain C++ by its name, is given to one as CUDA C++"
             ));
+        }
+        if is_listed_as_header(self.project, id, others) {
+            return Some(format!("`{name}`, which Visual Studio's project lists as a header, is compiled"));
         }
         // What only other such files include is kept with them.
         let is_code = COMPILED.iter().chain(&HEADERS).any(|ending| path.ends_with(ending));

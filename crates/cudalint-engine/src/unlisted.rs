@@ -291,3 +291,29 @@ pub(crate) fn is_taken_for_plain(project: &Project, id: ModuleId, others: &Other
             .texts()
             .is_some_and(|texts| !texts.iter().any(|text| TOLD.iter().any(|told| text.text.contains(told))))
 }
+
+/// Whether projects of Visual Studio list a source as a header (`<ClInclude Include="solver.cu" />`), none has it compiled, and no file
+/// includes it.
+pub(crate) fn is_listed_as_header(project: &Project, id: ModuleId, others: &Others<'_>) -> bool {
+    let path = project.path(id);
+    let (Some(name), true) = (path.rsplit('/').next(), path.ends_with(".cu")) else { return false };
+    let lists = |text: &str, item: &str| {
+        let mut rest = text.split(item).skip(1);
+        rest.any(|rest| {
+            let listed = rest.split('"').nth(1).unwrap_or("");
+            rest.starts_with(" Include=") && listed.rsplit(['/', '\\']).next() == Some(name)
+        })
+    };
+    let is_project = |text: &&Other| text.path.extension().is_some_and(|ending| ending == "vcxproj");
+    project.includes().includers(id.index() as u32).is_empty()
+        && others.texts().is_some_and(|texts| {
+            let mut projects = texts.iter().filter(is_project).peekable();
+            let compiled =
+                |text: &Other| ["<CudaCompile", "<ClCompile", "<CustomBuild"].iter().any(|it| lists(&text.text, it));
+            let is_build = |text: &&Other| text.role == Role::Build && !is_project(text);
+            projects.peek().is_some()
+                && projects.clone().any(|text| lists(&text.text, "<ClInclude"))
+                && !projects.any(compiled)
+                && !texts.iter().filter(is_build).any(|text| words_at(&text.text, name).next().is_some())
+        })
+}

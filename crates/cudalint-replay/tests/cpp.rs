@@ -188,6 +188,30 @@ int main() {
 }
 
 #[test]
+fn pairs_and_letters_are_what_they_are_made_of() {
+    let program = r#"
+#include <cstring>
+#include <utility>
+std::pair<dim3, int> shape(int n) { dim3 block(n); if (n > 1024) block.x = 1024; return {block, 7}; }
+std::pair<int, int> twice(int n) { return std::make_pair(n, 2 * n); }
+int main() {
+    float *a, *b, *c, *d, *e;
+    auto one = shape(64);
+    dim3 block = one.first;
+    cudaMalloc(&a, block.x + one.second);
+    std::pair<int, int> two = twice(5);
+    cudaMalloc(&b, two.first + 100 * two.second);
+    char letters[] = {"ATC"}, more[] = "a\n";
+    cudaMalloc(&c, sizeof letters);
+    cudaMalloc(&d, sizeof more);
+    const char *text = "hello";
+    cudaMalloc(&e, strlen(text));
+}
+"#;
+    assert_eq!(bytes(program), ["71", "1005", "4", "3", "5"]);
+}
+
+#[test]
 fn an_object_made_of_another_instance_of_its_template_is_no_copy() {
     let program = r"
 template <typename T> struct Buffer {

@@ -12,6 +12,27 @@ const LIBRARY_OF_STUDIO: (&str, &str) = ("all.vcxproj", "<ConfigurationType>Stat
 /// A library, so that nobody knows who calls its functions.
 const LIBRARY: (&str, &str) = ("CMakeLists.txt", "add_library(all main.cu a.cu b.cu c.cu d.cu)\n");
 
+/// A source that a project of Visual Studio lists as a header is compiled only where a file includes it, or another project compiles it.
+#[test]
+fn sources_that_are_listed_as_headers() {
+    let part = dropping("part").replace("void part", "#include \"all.h\"\nvoid part");
+    let told = |item: &str, more: &[(&str, &str)]| {
+        let build = format!(
+            "<ConfigurationType>StaticLibrary</ConfigurationType>\n<CudaCompile Include=\"main.cu\" />\n<{item} Include=\"part.cu\" />\n"
+        );
+        let files = [more, &[("part.cu", &*part), ("use.h", "void part(void **p);\n")]].concat();
+        let mut all = told(&project(("all.vcxproj", build.as_str()), &files));
+        all.retain(|name| name.starts_with("part"));
+        all
+    };
+    let note = ("x.txt", "");
+    assert_eq!(told("CudaCompile", &[note]), ["part"]);
+    assert_eq!(told("ClInclude", &[note]), ["part?"]);
+    let other = ("other.vcxproj", "<CudaCompile Include=\"part.cu\" />\n");
+    assert_eq!(told("ClInclude", &[other]), ["part"]);
+    assert_eq!(told("ClInclude", &[("Makefile", "all: part.cu\n\tnvcc part.cu\n")]), ["part"]);
+}
+
 #[test]
 fn files_that_no_build_lists() {
     let part = dropping("part").replace("void part", "#include \"all.h\"\nvoid part");

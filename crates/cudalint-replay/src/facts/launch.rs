@@ -17,6 +17,8 @@ pub struct LaunchFact {
     pub block: Extent3,
     /// Whether the block is what a caller gives the function around, and callers are in the project.
     pub block_by_caller: bool,
+    /// Whether the walk began in another function than `main`, so that its parameters are whoever calls it's to relate.
+    pub for_callers: bool,
     /// Dynamic shared bytes; known 0 when not given.
     pub shared: Amount,
     /// Whether a third configuration argument was written.

@@ -130,13 +130,24 @@ pub(super) fn sizing_inputs(fact: &LaunchFact) -> Option<Vec<Atom>> {
     };
     for given in &fact.given {
         if let Given::Pointer { buffer, offset, .. } = given {
-            add(&buffer.bytes);
+            if !stands_apart(fact, &buffer.bytes) {
+                add(&buffer.bytes);
+            }
             add(offset);
         }
     }
     add(&fact.shared);
     let atoms: Vec<Atom> = atoms.into_iter().collect();
     (atoms.len() <= MAX_INPUTS && !mixes_sizes(&atoms)).then_some(atoms)
+}
+
+/// Whether a size that callers give has nothing to do with the launch that they give, as far as anybody sees: `length` beside
+/// `width` and `height` is what they make it.
+pub(super) fn stands_apart(fact: &LaunchFact, size: &Amount) -> bool {
+    let extents = fact.grid.axes.iter().chain(&fact.block.axes).flat_map(|axis| axis.quantity.inputs());
+    let launch: BTreeSet<Atom> = extents.collect();
+    let own = size.quantity.inputs();
+    fact.for_callers && !own.is_empty() && !launch.is_empty() && own.iter().all(|atom| !launch.contains(atom))
 }
 
 /// Whether whoever runs the program chooses it; members of objects where that is said of them.

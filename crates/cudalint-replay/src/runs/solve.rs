@@ -1,7 +1,7 @@
 //! Values for open inputs that could show a defect, asked of the kernel's code: see [`cudalint_kernel::solve`].
 
 use super::alike::are_alike;
-use super::choose::{Assignment, Use, fields_are_sizes, sizing_inputs, uses_of};
+use super::choose::{Assignment, Use, fields_are_sizes, sizing_inputs, stands_apart, uses_of};
 use super::numbers::Choice;
 use crate::facts::{Amount, BufferId, Event, LaunchFact};
 use crate::given::Given;
@@ -81,7 +81,8 @@ fn problem(event: &Event, fact: &LaunchFact) -> Option<(Problem, Vec<Atom>)> {
                     let known = ids.iter().position(|id| *id == buffer.id);
                     if known.is_none() {
                         ids.push(buffer.id);
-                        buffers.push(maker.amount(&buffer.bytes));
+                        let apart = stands_apart(fact, &buffer.bytes);
+                        buffers.push(if apart { None } else { maker.amount(&buffer.bytes) });
                     }
                     TermArgument::Pointer { buffer: known.unwrap_or(ids.len() - 1), offset }
                 }

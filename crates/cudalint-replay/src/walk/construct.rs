@@ -2,6 +2,7 @@
 
 use super::calls::Invocation;
 use super::launches::is_launch_config;
+use super::types::{PAIR, pair_of};
 use super::{Out, Walker};
 use crate::facts::{MemorySpace, Origin};
 use crate::host::ObjId;
@@ -221,6 +222,15 @@ impl<'p> Walker<'p> {
         Out { val: self.memory.load(&place), ty, place: Some(place) }
     }
 
+    /// Gives the parts of a `std::pair` their values.
+    pub(super) fn fill_pair(&mut self, place: &Place, ty: &Ty, outs: Vec<Out>) {
+        for ((part, ty), out) in PAIR.into_iter().zip(pair_of(ty).into_iter().flatten()).zip(outs) {
+            let at = self.field_place(place, &Name::from(part));
+            let out = self.cast(&out, ty.clone());
+            self.store(&at, &ty, out.val);
+        }
+    }
+
     /// `T x(args)`.
     pub fn construct_at(&mut self, place: &Place, ty: &Ty, args: &'p [ExprId], braces: bool) {
         match ty.value() {
@@ -250,6 +260,10 @@ impl<'p> Walker<'p> {
                     let at = self.field_place(place, &Name::from(name));
                     self.store(&at, &lane, out.val);
                 }
+            }
+            pair if args.len() == 2 && pair_of(pair).is_some() => {
+                let outs = self.arguments(args);
+                self.fill_pair(place, pair, outs);
             }
             Ty::Library(name, _) if braces && is_launch_config(name) => self.construct_launch_config(place, args),
             // `= {0}`: the fields that are not named are zero, too.

@@ -266,6 +266,7 @@ impl<'p> Walker<'p> {
             restricted: kernel
                 .map_or_else(Vec::new, |(module, id)| crate::parameters::restricted(self.project, module, id)),
             block_by_caller: self.is_block_by_caller(launch),
+            for_callers: !self.from_main,
             block_divided_by_grid: self.divided_by_grid(launch),
             constants: self.constants(),
             ..LaunchFact::default()

@@ -12,7 +12,7 @@ use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Arg, Effect, Holds, Size};
 use cudalint_program::ir::{BinaryOp, ExprId, Path, TemplateArg};
-use cudalint_program::types::{Container, Ty};
+use cudalint_program::types::{Argument, Container, Ty};
 
 impl<'p> Walker<'p> {
     /// A call of the standard library or of thrust; `None` when the name is not known.
@@ -55,7 +55,7 @@ impl<'p> Walker<'p> {
             if let ("strlen", [text]) = (name, args) {
                 let out = self.eval(*text);
                 let length = match &out.val.kind {
-                    Kind::Str(text) if !text.contains('\\') => Quantity::Known(text.len() as i64),
+                    Kind::Str(text) => Quantity::Known(text.split('\0').next().map_or(0, str::len) as i64),
                     _ => Quantity::Unknown,
                 };
                 return Some(Out::new(Val::size(length).because(&out.val.why), Ty::SIZE));
@@ -166,6 +166,12 @@ impl<'p> Walker<'p> {
             }
             ("make_unique" | "make_shared" | "make_unique_for_overwrite", _) => {
                 Some(self.make_smart(id, name, targs, args))
+            }
+            ("make_pair", [_, _]) => {
+                let outs = self.arguments(args);
+                let types = outs.iter().map(|out| Argument::Type(out.ty.decayed())).collect();
+                let ty = Ty::Library("pair".into(), types);
+                Some(self.temporary_of(&ty, |w, place| w.fill_pair(place, &ty, outs)))
             }
             ("dim3", _) => {
                 let ty = Ty::vector("dim3");

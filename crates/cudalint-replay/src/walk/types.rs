@@ -194,7 +194,10 @@ impl<'p> Walker<'p> {
                     }
                 }
             }
-            _ => None,
+            ty => {
+                let parts = pair_of(ty)?;
+                PAIR.into_iter().zip(parts).find(|(part, _)| *part == name.as_str()).map(|(_, ty)| ty)
+            }
         }
     }
 
@@ -213,6 +216,20 @@ impl<'p> Walker<'p> {
     pub fn enclosing_record(&self, module: ModuleId, function: &Function) -> Option<Ty> {
         let entry = self.project.record(module, &Path::default(), &function.scope)?;
         Some(Ty::Record(entry, TypeEnv::default()))
+    }
+}
+
+/// The parts of a `std::pair`, in order.
+pub(super) const PAIR: [&str; 2] = ["first", "second"];
+
+/// The types of both parts of a `std::pair`.
+pub(super) fn pair_of(ty: &Ty) -> Option<[Ty; 2]> {
+    match ty.value() {
+        Ty::Library(name, args) if name.as_ref() == "pair" => match &**args {
+            [Argument::Type(first), Argument::Type(second)] => Some([first.clone(), second.clone()]),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -246,7 +263,7 @@ fn library_type(name: &str, args: &[Argument], depth: u32) -> Ty {
     match name {
         "vector" | "host_vector" | "device_vector" if args.len() > 1 => Ty::Unknown,
         "vector" | "host_vector" | "device_vector" | "device_uvector" | "device_ptr" | "unique_ptr" | "shared_ptr"
-        | "array" => {
+        | "array" | "pair" => {
             let args: Vec<Argument> = args.iter().map(|argument| argument_as_host(argument, depth + 1)).collect();
             Ty::Library(name.into(), args.into())
         }
