@@ -310,7 +310,11 @@ pub(crate) fn is_listed_as_header(project: &Project, id: ModuleId, others: &Othe
             let mut projects = texts.iter().filter(is_project).peekable();
             let compiled =
                 |text: &Other| ["<CudaCompile", "<ClCompile", "<CustomBuild"].iter().any(|it| lists(&text.text, it));
-            let is_build = |text: &&Other| text.role == Role::Build && !is_project(text);
+            // What belongs to Visual Studio names headers, too.
+            let is_studio = |text: &&Other| {
+                text.path.extension().is_some_and(|ending| ["vcxproj", "filters", "sln"].iter().any(|it| ending == *it))
+            };
+            let is_build = |text: &&Other| text.role == Role::Build && !is_studio(text);
             projects.peek().is_some()
                 && projects.clone().any(|text| lists(&text.text, "<ClInclude"))
                 && !projects.any(compiled)

@@ -28,6 +28,8 @@ fn sources_that_are_listed_as_headers() {
     let note = ("x.txt", "");
     assert_eq!(told("CudaCompile", &[note]), ["part"]);
     assert_eq!(told("ClInclude", &[note]), ["part?"]);
+    let filters = ("all.vcxproj.filters", "<ClInclude Include=\"part.cu\">\n");
+    assert_eq!(told("ClInclude", &[filters]), ["part?"]);
     let other = ("other.vcxproj", "<CudaCompile Include=\"part.cu\" />\n");
     assert_eq!(told("ClInclude", &[other]), ["part"]);
     assert_eq!(told("ClInclude", &[("Makefile", "all: part.cu\n\tnvcc part.cu\n")]), ["part"]);
