@@ -90,8 +90,9 @@ __global__ void sums(float* out, const float* in, int tiles) {
 #[test]
 fn conditions_one_inside_another_are_answered_together() {
     let text = r"
-__global__ void k(float* out, const float* in, const int* flags) {
+__global__ void k(float* out, const float* in, int* flags) {
     __shared__ float s[64];
+    if (threadIdx.x == 0) flags[2] = 1;
     if (flags[0] > 0) {
         for (int t = 0; t < flags[1]; t++) {
             s[threadIdx.x] = in[t * 64 + threadIdx.x];
@@ -101,7 +102,7 @@ __global__ void k(float* out, const float* in, const int* flags) {
         }
     }
 }
-void run(float* out, const float* in, const int* flags) { k<<<1, 64>>>(out, in, flags); }";
+void run(float* out, const float* in, int* flags) { k<<<1, 64>>>(out, in, flags); }";
     assert_eq!(shown(&text.replace("BARRIER", "")), ["`flags[0] > 0` holds and `t < flags[1]` holds 3 times"]);
     assert_eq!(shown(&text.replace("BARRIER", "__syncthreads();")), [""; 0]);
 }
