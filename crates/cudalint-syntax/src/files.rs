@@ -37,7 +37,7 @@ impl FileKind {
     }
 }
 
-/// Whether a name is that of a file which nvcc (`--keep`) or CMake's tests of compilers leave behind.
+/// Whether a name is that of a file which nvcc (`--keep`) or `CMake`'s tests of compilers leave behind.
 fn is_left_behind(name: &str) -> bool {
     name.contains(".cudafe1.")
         || name.ends_with(".fatbin.c")

@@ -5,6 +5,7 @@ use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_syntax::Span;
 
 /// A launch at an event.
+#[allow(clippy::struct_excessive_bools)] // Each is so by itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LaunchFact {
     /// The kernel, where it is in sight: module and function.

@@ -48,6 +48,7 @@ use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_syntax::Span;
 
 /// Something that happened on a path of host code.
+#[allow(clippy::struct_excessive_bools)] // Each is so by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// What.

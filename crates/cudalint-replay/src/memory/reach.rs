@@ -136,7 +136,7 @@ impl Memory {
     }
 
     /// As [`Self::reached_by_device`], by a launch whose execution may tell what it writes in the memory that the value leads to.
-    pub fn reached_by_kernel(&mut self, value: &Val, read_only: bool, write: Option<KernelWrite>) {
+    pub fn reached_by_kernel(&mut self, value: &Val, read_only: bool, write: Option<&KernelWrite>) {
         self.asked = self.asked.with(Asked::BY_DEVICE);
         // Once nothing is known of any allocation there is nothing left to forget.
         let mut holding = self.holders.iter().filter(|id| self.get(*id).held.is_some()).count();
@@ -161,7 +161,6 @@ impl Memory {
                 let own = first.contains(&id) && !self.escaped.contains(id);
                 if !(read_only && own) {
                     let after = write
-                        .as_ref()
                         .filter(|_| own)
                         .and_then(|write| Held::after_kernel(self.get(id).held.as_deref()?, write.clone()));
                     self.get_mut(id).held = after;

@@ -9,11 +9,6 @@ use crate::value::{Int, Kind, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId, LocalId};
 use cudalint_program::types::Ty;
-use rustc_hash::FxHashMap;
-
-/// Members behind parameters that are pointers, with the number that each is.
-#[derive(Debug, Default)]
-pub(super) struct Handed(FxHashMap<(LocalId, Name), Quantity>);
 
 impl Walker<'_> {
     /// Whether the function around is where the walk began, and nobody in sight calls it.
@@ -48,12 +43,12 @@ impl Walker<'_> {
             return out;
         };
         let Ty::Int { bytes, signed } = *out.ty.value() else { return out };
-        let number = match self.handed.0.get(&key) {
+        let number = match self.handed.get(&key) {
             Some(number) => number.clone(),
             None => {
                 let name = format!("{}->{}", self.text_of_parameter(key.0), key.1);
                 let number = self.atoms.fresh(&name, AtomKind::Field);
-                self.handed.0.insert(key, number.clone());
+                self.handed.insert(key, number.clone());
                 number
             }
         };
@@ -62,12 +57,12 @@ impl Walker<'_> {
 
     /// A member of that name may be written: it is another number from here on.
     pub(super) fn may_write_member(&mut self, name: &Name) {
-        self.handed.0.retain(|(_, member), _| member != name);
+        self.handed.retain(|(_, member), _| member != name);
     }
 
     /// Code out of sight may write any of them.
     pub(super) fn may_write_members(&mut self) {
-        self.handed.0.clear();
+        self.handed.clear();
     }
 
     /// `p->name` of a parameter `p` of the entry that nothing assigns.

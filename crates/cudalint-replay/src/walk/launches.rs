@@ -60,7 +60,7 @@ impl<'p> Walker<'p> {
         for (index, (_, out)) in args.iter().enumerate() {
             let read_only = self.reads_only(kernel, index);
             let write = self.kernel_write(id, kernel, index, out, &given);
-            self.memory.reached_by_kernel(&out.val, read_only, write);
+            self.memory.reached_by_kernel(&out.val, read_only, write.as_ref());
             if read_only {
                 continue;
             }

@@ -118,7 +118,7 @@ pub(crate) struct Walker<'p> {
     /// Whether project code in sight calls the entry function, so that its parameters are not free.
     pub entry_is_called: bool,
     /// Members behind parameters of the entry that are pointers.
-    pub(super) handed: super::handed::Handed,
+    pub(super) handed: FxHashMap<(LocalId, Name), Quantity>,
     /// What arguments of the program say as numbers, with how often they were read: each is one number wherever it is read.
     pub(super) started_with: FxHashMap<NumberSource<'p>, (Quantity, u32)>,
     /// An argument that is being evaluated for a parameter that is a reference, or may be one.
@@ -160,7 +160,7 @@ impl<'p> Walker<'p> {
             visited: rustc_hash::FxHashSet::default(),
             capturing: false,
             entry_is_called: false,
-            handed: super::handed::Handed::default(),
+            handed: FxHashMap::default(),
             started_with: FxHashMap::default(),
             bound_argument: None,
             held_access: None,
