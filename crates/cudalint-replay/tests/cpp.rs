@@ -212,6 +212,25 @@ int main() {
 }
 
 #[test]
+fn methods_have_the_template_arguments_that_are_written() {
+    let program = r"
+struct Part {
+    int n;
+    template <typename T> size_t bytes() const { return n * sizeof(T); }
+    template <int N> int times() const { return n * N; }
+};
+int main() {
+    Part part{100}, *at = &part;
+    float *a, *b, *c;
+    cudaMalloc(&a, part.bytes<short>());
+    cudaMalloc(&b, at->bytes<double>());
+    cudaMalloc(&c, part.template times<7>());
+}
+";
+    assert_eq!(bytes(program), ["200", "800", "700"]);
+}
+
+#[test]
 fn an_object_made_of_another_instance_of_its_template_is_no_copy() {
     let program = r"
 template <typename T> struct Buffer {

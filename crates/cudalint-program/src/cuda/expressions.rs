@@ -416,10 +416,15 @@ impl Lowerer<'_> {
         let is_called = || node.parent().is_some_and(|parent| field(parent, Field::Function) == Some(node));
         let qualified =
             (cuda_kind(name) == CudaKind::QualifiedIdentifier && is_called()).then(|| without_arguments(s.text(name)));
-        let mut name = name;
+        let (mut name, mut targs) = (name, Vec::new());
         for _ in 0..8 {
             name = match cuda_kind(name) {
-                CudaKind::TemplateMethod | CudaKind::TemplateFunction => field(name, Field::Name).unwrap_or(name),
+                CudaKind::TemplateMethod | CudaKind::TemplateFunction => {
+                    if let Some(list) = field(name, Field::Arguments) {
+                        targs = self.template_args(s, list);
+                    }
+                    field(name, Field::Name).unwrap_or(name)
+                }
                 CudaKind::DependentName => first_child(name).unwrap_or(name),
                 CudaKind::QualifiedIdentifier => field(name, Field::Name).unwrap_or(name),
                 _ => break,
@@ -435,7 +440,11 @@ impl Lowerer<'_> {
             None => self.name(text),
         };
         let span = s.span(node);
-        self.push(Expr::Member { base, name, arrow }, span)
+        let id = self.push(Expr::Member { base, name, arrow }, span);
+        if !targs.is_empty() {
+            self.module.method_args.insert(id, targs);
+        }
+        id
     }
 
     fn subscript<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {

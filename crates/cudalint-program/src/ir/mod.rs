@@ -79,6 +79,8 @@ pub struct Module {
     pub expanded: Vec<Name>,
     /// For names such as `S<T>::size`, whose path leaves the arguments out: the class `S<T>`.
     pub owners: FxHashMap<ExprId, TypeId>,
+    /// For members such as `object.size<short>`: the template arguments that are written there.
+    pub method_args: FxHashMap<ExprId, Vec<TemplateArg>>,
     /// Names that Python imports bind, at any level, in order.
     pub imports: Vec<Import>,
     /// The function whose body is the code of a Python module itself.

@@ -32,7 +32,10 @@ impl<'p> Walker<'p> {
     pub fn call(&mut self, id: ExprId, callee: ExprId, args: &'p [ExprId]) -> Out {
         match self.kind(callee) {
             Some(Expr::Name { path, targs }) => self.named_call(id, callee, path, targs, args),
-            Some(Expr::Member { base, name, arrow }) => self.method_call(id, *base, name, *arrow, args),
+            Some(Expr::Member { base, name, arrow }) => {
+                let targs = self.module().method_args.get(&callee).map_or(&[][..], Vec::as_slice);
+                self.method_call(id, (*base, *arrow), (name, targs), args)
+            }
             _ => {
                 let out = self.eval(callee);
                 self.call_value(id, &out, args)
@@ -261,7 +264,13 @@ impl<'p> Walker<'p> {
         }
     }
 
-    fn method_call(&mut self, id: ExprId, base: ExprId, name: &'p Name, arrow: bool, args: &'p [ExprId]) -> Out {
+    fn method_call(
+        &mut self,
+        id: ExprId,
+        (base, arrow): (ExprId, bool),
+        (name, targs): (&'p Name, &'p [TemplateArg]),
+        args: &'p [ExprId],
+    ) -> Out {
         let (place, ty) = if arrow {
             let out = self.eval(base);
             if let Some(inner) = self.smart_pointer_data(&out) {
@@ -285,8 +294,9 @@ impl<'p> Walker<'p> {
         if let Ty::Record(entry, env) = ty.value() {
             let entry = *entry;
             if let Some((owner, found)) = self.find_method(entry, name, args.len(), 0) {
-                let env = env.clone();
                 let (target, function_id) = found;
+                let written = self.explicit_env(target, function_id, targs);
+                let env = env.with(written.iter().cloned());
                 let project = self.project;
                 let method = project.function_at(target, function_id).map(|method| (target, method));
                 let outs = self.arguments_of(method, args);
