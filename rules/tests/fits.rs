@@ -47,6 +47,31 @@ int main(int argc, char **argv) {{
     assert!(of("guard-does-not-cover-access", &text(copied)).is_empty());
 }
 
+/// Without an argument the `switch` leaves: what stands behind it is in no run without one.
+#[test]
+fn what_a_switch_leaves_out_rests_on_no_default() {
+    let text = |default: &str| {
+        format!(
+            "#include <cstdlib>
+__constant__ int table[64];
+int main(int argc, char **argv) {{
+    int n = 4096, op = -1;
+    if (argc > 1) {{ n = atoi(argv[1]); op = 0; }}
+    switch (op) {{ case 0: break; default: {default} }}
+    int *d;
+    if (cudaMalloc(&d, 64 * sizeof(int)) != cudaSuccess) return 1;
+    if (cudaMemset(d, 0, n) != cudaSuccess) return 1;
+}}
+"
+        )
+    };
+    assert_eq!(of("copy-exceeds-allocation", &text("break;")).len(), 1);
+    let found = of("copy-exceeds-allocation", &text("return 1;"));
+    let rests =
+        |text: &str| found.iter().flat_map(|it| &it.witness).any(|it| it.assumptions.iter().any(|a| a.contains(text)));
+    assert!(!rests("no command-line argument"), "{found:#?}");
+}
+
 /// `length` beside `width` and `height` is what callers make it; what the user of a program gives is related to nothing.
 #[test]
 fn sizes_of_callers_are_not_chosen_apart() {

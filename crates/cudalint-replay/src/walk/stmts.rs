@@ -382,6 +382,10 @@ impl<'p> Walker<'p> {
         } else {
             let mark = self.memory.mark();
             let banned = self.path.excluded().len();
+            // Under an assumption the value is known: only one case goes with it.
+            let assumed = out.val.known().filter(|_| self.dry == 0 && labels.iter().flatten().all(Option::is_some));
+            let meant = assumed.map(|value| case_of(value, &labels, cases));
+            let mut ends = assumed.is_some() && meant.flatten().is_some();
             let choice = self.switches_by_choice(value, labels.iter().flatten().copied());
             self.undecide_as(1, choice);
             let mut alternatives = Vec::new();
@@ -396,9 +400,15 @@ impl<'p> Walker<'p> {
                 if let (Some(Some(label)), true) = (labels[start], alone) {
                     self.learn_case(&out.val.quantity(), label, true);
                 }
+                let is_meant = meant == Some(Some(start));
+                if meant.is_some() && !is_meant {
+                    self.path.exclude(&out.val.why);
+                }
                 let begun = self.begun();
                 let compared = self.compare_with(labels[start].flatten().filter(|_| choice));
-                alternatives.push(self.alternative(mark, |w| w.cases(&cases[start..])));
+                let alternative = self.alternative(mark, |w| w.cases(&cases[start..]));
+                ends &= !is_meant || self.is_dead(&alternative.flow);
+                alternatives.push(alternative);
                 self.compared_with(compared);
                 self.forget_begun(begun);
                 self.path.unlearn(conditions);
@@ -408,6 +418,10 @@ impl<'p> Walker<'p> {
                 alternatives.push(self.alternative(mark, |_| Flow::Next));
             }
             self.undecide_as(-1, choice);
+            if ends {
+                // The program only goes on where the assumption does not hold.
+                self.path.exclude(&out.val.why);
+            }
             self.settle(mark, alternatives, &JoinRule::Either)
         };
         let reached = matches!(flow, Flow::Next | Flow::Break);
@@ -534,4 +548,11 @@ impl<'p> Walker<'p> {
             }
         }
     }
+}
+
+/// The case that a value leads to, behind those that fall into it; none where no case is for it.
+fn case_of(value: i64, labels: &[Option<Option<i64>>], cases: &[SwitchCase]) -> Option<usize> {
+    let same = labels.iter().position(|label| *label == Some(Some(value)));
+    let start = same.or_else(|| labels.iter().position(Option::is_none))?;
+    (start..cases.len()).find(|at| !cases[*at].body.is_empty() || at + 1 == cases.len())
 }
