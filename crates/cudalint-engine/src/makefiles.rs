@@ -111,14 +111,25 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
             }
         }
     }
-    of_scripts(others, &mut builds);
+    of_scripts(others.iter().filter(|path| path.parent().is_some_and(|folder| seen.contains(folder))), &mut builds);
     builds
 }
 
-/// Scripts that compile by hand for old devices, where no build file beside them names any.
-fn of_scripts(others: &[PathBuf], builds: &mut Builds) {
+/// Whether a file by its name may hold the lines that compile the sources beside it: a script, a text, a makefile of another name.
+fn may_hold_commands(path: &Path) -> bool {
+    let ends = |ending: &std::ffi::OsStr| ["sh", "txt", "mk", "bat"].iter().any(|known| ending == *known);
+    let is_build =
+        |name: &str| ["build", "compile", "make"].iter().any(|word| name.to_ascii_lowercase().starts_with(word));
+    path.extension().map_or_else(|| path.file_name().and_then(|name| name.to_str()).is_some_and(is_build), ends)
+}
+
+/// Scripts, and other files with the lines that compile by hand, for old devices alone, where no build file beside them names any.
+/// Larger files are data.
+fn of_scripts<'p>(others: impl Iterator<Item = &'p PathBuf>, builds: &mut Builds) {
     const MOST: usize = 200;
-    for path in others.iter().filter(|path| path.extension().is_some_and(|ending| ending == "sh")).take(MOST) {
+    const LARGEST: u64 = 1 << 16;
+    let is_short = |path: &&PathBuf| path.metadata().is_ok_and(|file| file.len() <= LARGEST);
+    for path in others.filter(|path| may_hold_commands(path)).filter(is_short).take(MOST) {
         let (Some(folder), Ok(text)) = (path.parent(), read_text(path)) else { continue };
         let named = builds.naming.get(folder).is_some_and(|named| named.architecture.is_some());
         let known = builds.in_step.iter().any(|known| known == folder);

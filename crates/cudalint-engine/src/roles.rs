@@ -51,6 +51,7 @@ pub(crate) fn role(path: &Path) -> Option<Role> {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let is_build = NAMES.iter().any(|start| name.starts_with(start))
         || name.contains("makefile")
+        || !name.contains('.') && ["compile", "make"].iter().any(|start| name.starts_with(start))
         || ["meson.build", "setup.py", "build.rs", "compile_commands.json", "xmake.lua", "premake5.lua"]
             .contains(&&*name)
         || name.starts_with("configure") && ending != "md";
@@ -75,6 +76,8 @@ mod tests {
         for (name, expected) in [
             ("CMakeLists.txt", Some(Role::Build)),
             ("Makefile.in", Some(Role::Build)),
+            ("makeOld", Some(Role::Build)),
+            ("compileAll", Some(Role::Build)),
             ("run.sh", Some(Role::Script)),
             ("README.md", Some(Role::Document)),
             ("solver.F90", Some(Role::Foreign)),

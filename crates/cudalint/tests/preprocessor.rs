@@ -344,6 +344,17 @@ void run(int *to) { sum<<<1, 64>>>(to); }
         let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
         assert_eq!(ran.stdout.contains("in step"), found, "{makefile}: {ran:?}");
     }
+    // The lines that somebody pastes, under a name of their own.
+    for (name, line, found) in [
+        ("compile.txt", "nvcc -arch=sm_20 a.cu\n", false),
+        ("makeOld", "a:\n\tnvcc -arch=sm_20 a.cu\n", false),
+        ("makeNew", "a:\n\tnvcc -arch=sm_75 a.cu\n", true),
+        ("notes.md", "nvcc -arch=sm_20 a.cu\n", true),
+    ] {
+        let sandbox = Sandbox::new(&[("a.cu", text), (name, line)]);
+        let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
+        assert_eq!(ran.stdout.contains("in step"), found, "{name}: {ran:?}");
+    }
     // A header that the last SDK had which knew only such devices.
     for (header, found) in [("cutil_inline.h", false), ("cuda_runtime.h", true)] {
         let text = format!("#include <{header}>\n{text}");
