@@ -52,6 +52,7 @@ mod screens;
 mod shapes;
 mod started;
 mod stmts;
+mod switches;
 mod timeline;
 mod types;
 mod unseen;

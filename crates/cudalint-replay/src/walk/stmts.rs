@@ -8,7 +8,7 @@ use crate::memory::{Place, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
-use cudalint_program::ir::{Block, Expr, ExprId, LocalId, Space, Stmt, StmtId, SwitchCase, Type};
+use cudalint_program::ir::{Block, Expr, ExprId, LocalId, Space, Stmt, StmtId, Type};
 use cudalint_program::types::Ty;
 use cudalint_syntax::Span;
 
@@ -364,84 +364,6 @@ impl<'p> Walker<'p> {
         self.set_slot(id, Slot::Object(object));
     }
 
-    fn switch(&mut self, value: ExprId, cases: &'p [SwitchCase]) -> Flow {
-        let out = self.eval(value);
-        let base = self.pendings.len();
-        let known = if self.dry == 0 && out.val.why.is_none() { out.val.known() } else { None };
-        let labels: Vec<Option<Option<i64>>> =
-            cases.iter().map(|case| case.value.map(|value| self.eval(value).val.known())).collect();
-        let flow = if let (Some(value), true) = (known, labels.iter().flatten().all(Option::is_some)) {
-            let start = labels
-                .iter()
-                .position(|label| *label == Some(Some(value)))
-                .or_else(|| labels.iter().position(Option::is_none));
-            match start {
-                Some(start) => self.cases(&cases[start..]),
-                None => Flow::Next,
-            }
-        } else {
-            let mark = self.memory.mark();
-            let banned = self.path.excluded().len();
-            // Under an assumption the value is known: only one case goes with it.
-            let assumed = out.val.known().filter(|_| self.dry == 0 && labels.iter().flatten().all(Option::is_some));
-            let meant = assumed.map(|value| case_of(value, &labels, cases));
-            let mut ends = assumed.is_some() && meant.flatten().is_some();
-            let choice = self.switches_by_choice(value, labels.iter().flatten().copied());
-            self.undecide_as(1, choice);
-            let mut alternatives = Vec::new();
-            for start in 0..cases.len() {
-                // An empty body falls into the next, which is run anyway.
-                if cases[start].body.is_empty() && start + 1 < cases.len() {
-                    continue;
-                }
-                let conditions = self.path.known();
-                // Where several labels lead here, none of them is sure.
-                let alone = start == 0 || !cases[start - 1].body.is_empty();
-                if let (Some(Some(label)), true) = (labels[start], alone) {
-                    self.learn_case(&out.val.quantity(), label, true);
-                }
-                let is_meant = meant == Some(Some(start));
-                if meant.is_some() && !is_meant {
-                    self.path.exclude(&out.val.why);
-                }
-                let begun = self.begun();
-                let compared = self.compare_with(labels[start].flatten().filter(|_| choice));
-                let alternative = self.alternative(mark, |w| w.cases(&cases[start..]));
-                ends &= !is_meant || self.is_dead(&alternative.flow);
-                alternatives.push(alternative);
-                self.compared_with(compared);
-                self.forget_begun(begun);
-                self.path.unlearn(conditions);
-                self.path.readmit(banned);
-            }
-            if labels.iter().all(Option::is_some) {
-                alternatives.push(self.alternative(mark, |_| Flow::Next));
-            }
-            self.undecide_as(-1, choice);
-            if ends {
-                // The program only goes on where the assumption does not hold.
-                self.path.exclude(&out.val.why);
-            }
-            self.settle(mark, alternatives, &JoinRule::Either)
-        };
-        let reached = matches!(flow, Flow::Next | Flow::Break);
-        let (reached, _) = self.collect(base, reached, |flow| *flow == Flow::Break);
-        if reached { Flow::Next } else { flow }
-    }
-
-    fn cases(&mut self, cases: &'p [SwitchCase]) -> Flow {
-        for case in cases {
-            let flow = self.block(&case.body);
-            if flow != Flow::Next {
-                return flow;
-            }
-            if self.dry > 0 {
-                return Flow::Next;
-            }
-        }
-        Flow::Next
-    }
-
     fn try_block(&mut self, body: &'p Block, handlers: &'p [Block]) -> Flow {
         let begun = self.begun();
         let flow = self.try_handlers(body, handlers);
@@ -548,11 +470,4 @@ impl<'p> Walker<'p> {
             }
         }
     }
-}
-
-/// The case that a value leads to, behind those that fall into it; none where no case is for it.
-fn case_of(value: i64, labels: &[Option<Option<i64>>], cases: &[SwitchCase]) -> Option<usize> {
-    let same = labels.iter().position(|label| *label == Some(Some(value)));
-    let start = same.or_else(|| labels.iter().position(Option::is_none))?;
-    (start..cases.len()).find(|at| !cases[*at].body.is_empty() || at + 1 == cases.len())
 }
