@@ -154,26 +154,12 @@ impl Machine<'_> {
             return;
         }
         for absence in met.into_iter().filter(|absence| !absence.may_arrive) {
-            let absent = self.thread(absence.absent);
-            let count = absence.lanes.iter().filter(|&&absent| absent).count() as u64;
             self.told_barriers.extend([absence.barrier, at]);
             self.late.resize(self.n, false);
             for (late, absent) in self.late.iter_mut().zip(&absence.lanes) {
                 *late |= absent;
             }
-            self.event(
-                EventKind::DivergentBarrier {
-                    barrier: absence.barrier,
-                    calls: absence.calls,
-                    waits: absence.waits,
-                    absent,
-                    goes_on: Some(at),
-                    condition: absence.condition,
-                    same_warp: absence.same_warp,
-                    missed: true,
-                },
-                count,
-            );
+            self.tell_absence(absence, Some(at));
         }
         // What follows depends on what the hardware makes of it. As if all had come by, only other barriers are looked at.
         self.silent = true;
@@ -201,27 +187,24 @@ impl Machine<'_> {
         }
     }
 
+    /// Lanes missed a barrier, and went on to another one or to memory that the block shares (`goes_on`), or to the end.
+    fn tell_absence(&mut self, absence: Absence, goes_on: Option<Site>) {
+        let absent = self.thread(absence.absent);
+        let count = absence.lanes.iter().filter(|&&absent| absent).count() as u64;
+        let Absence { barrier, calls, waits, condition, same_warp, missed, .. } = absence;
+        self.event(
+            EventKind::DivergentBarrier { barrier, calls, waits, absent, goes_on, condition, same_warp, missed },
+            count,
+        );
+    }
+
     /// The block is done: who missed a barrier and met nothing after it has left the kernel.
     pub(super) fn settle_absences(&mut self) {
         for absence in std::mem::take(&mut self.absences) {
             if absence.may_arrive || self.silent {
                 continue;
             }
-            let absent = self.thread(absence.absent);
-            let count = absence.lanes.iter().filter(|&&absent| absent).count() as u64;
-            self.event(
-                EventKind::DivergentBarrier {
-                    barrier: absence.barrier,
-                    calls: absence.calls,
-                    waits: absence.waits,
-                    absent,
-                    goes_on: None,
-                    condition: absence.condition,
-                    same_warp: absence.same_warp,
-                    missed: absence.missed,
-                },
-                count,
-            );
+            self.tell_absence(absence, None);
         }
     }
 
