@@ -6,7 +6,7 @@ use cudalint_findings::claim::{Call, User};
 use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Label, Method, Shows, Witness};
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, Space};
-use cudalint_replay::facts::{Buffer, Event, EventKind, FreedTwice, Owner, Pointer, PointerArgument, Site};
+use cudalint_replay::facts::{Buffer, Event, EventKind, FreedTwice, Owner, Pointer, PointerArgument, Site, StatusUse};
 use cudalint_replay::quantity::Quantity;
 use cudalint_syntax::Span;
 
@@ -73,6 +73,12 @@ fn finding(context: &ModuleContext<'_>, event: &Event, api: &str, argument: &Poi
     let mut finding = event_finding(&RULE, context, event, argument.span, assumed, claim, message)?;
     finding.label = label;
     finding.related.push(allocation_label(context, buffer));
+    if buffer.freed && !wrong && !by_host && ends_unread(context, event) {
+        // The call only returns an error, and nothing comes by any more that could tell or be harmed.
+        finding.confidence = Confidence::Possible;
+        let witness = finding.witness.get_or_insert_default();
+        witness.assumptions.push("something follows that the error of a last call harms".to_owned());
+    }
     if by_host {
         finding.method = Some(Method::Memcheck);
     }
@@ -106,6 +112,22 @@ fn freed_twice(context: &ModuleContext<'_>, fact: &FreedTwice) -> Finding {
     finding.witness = Some(Witness { assumptions, ..Witness::default() });
     finding.help = Some("one of the two may be meant for another pointer".to_owned());
     finding
+}
+
+/// Whether a call stands at the end of `main`, where nothing but calls that give something back follows, and nobody looks at its status
+/// or at the last error.
+fn ends_unread(context: &ModuleContext<'_>, event: &Event) -> bool {
+    if context.function_name(event.function.1) != "main" {
+        return false;
+    }
+    let of_main = context.facts.status.iter().find(|status| status.function == event.function.1);
+    let Some(call) = of_main.and_then(|main| main.calls.iter().find(|call| call.span == event.site.span)) else {
+        return false;
+    };
+    let unread = matches!(call.usage, StatusUse::Dropped | StatusUse::Voided) && call.later.is_none();
+    let later = context.facts.events.iter().skip_while(|other| !std::ptr::eq(*other, event));
+    unread
+        && later.skip(1).all(|other| matches!(other.kind, EventKind::Free { .. }) || other.function != event.function)
 }
 
 /// What frees it: the function of the allocator's library that does nothing else.

@@ -10,7 +10,7 @@ pub static RULE: Rule = rule!("defective-check-macro", Suspicious, FaultInjectio
     .summary("The macro that checks statuses drops the call, makes it twice, or reports the wrong error.")
     .guidelines(&["CUDA-1.3", "CUDASecurity-ERR01"])
     .cwe(617)
-    .confidence(&[Confidence::Definite, Confidence::Likely])
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
     .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
@@ -27,7 +27,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
                     format!("`{name}` makes the call inside `assert`: with `NDEBUG` the call itself disappears"),
                     "store the status first, then test the variable",
                 ),
-                CheckerDefect::EvaluatesTwice { span } => (
+                CheckerDefect::EvaluatesTwice { span, .. } => (
                     *span,
                     format!("`{name}` evaluates its argument twice: on failure the call is made again"),
                     "store the status first, then test and print the variable",
@@ -52,7 +52,14 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             };
             let claim = Shows::UnreadStatus { fault };
             let assumption = asked_for(defect);
-            let confidence = if assumption.is_some() { Confidence::Likely } else { Confidence::Definite };
+            let (confidence, assumption) = match defect {
+                CheckerDefect::EvaluatesTwice { shown: true, .. } => {
+                    let otherwise = "a call that has failed does not fail in the same way when it is made again";
+                    (Confidence::Possible, Some(otherwise.to_owned()))
+                }
+                _ if assumption.is_some() => (Confidence::Likely, assumption),
+                _ => (Confidence::Definite, None),
+            };
             let mut finding = RULE.finding(confidence, context.place(span), claim, message);
             finding.help = Some(help.to_owned());
             let mut path = Vec::new();

@@ -140,3 +140,75 @@ fn tests_look_at_what_their_fixture_drops() {
     assert!(told(&[("a.cu", &text(look, look))]).is_empty());
     assert_eq!(told(&[("a.cu", &text(look, ""))]), ["unchecked-api-call"]);
 }
+
+const TWICE: &str = "#include <cuda_runtime.h>\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n\
+    __global__ void twice(float *v, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) v[i] *= 2; }\n";
+
+/// What is told of a function that launches, copies back and then does `behind`.
+fn behind_a_copy(behind: &str) -> Vec<&'static str> {
+    let text = format!(
+        "{TWICE}int run(float *d, float *h, const float *expected, int n) {{\n\
+         twice<<<(n + 255) / 256, 256>>>(d, n);\ncudaMemcpy(h, d, n * 4, cudaMemcpyDeviceToHost);\n{behind}\nreturn 0; }}\n"
+    );
+    told(&[("run.cu", &text)])
+}
+
+#[test]
+fn results_that_are_compared_show_what_failed() {
+    for compared in [
+        "for (int i = 0; i < n; i++) if (h[i] != 180) { printf(\"no\\n\"); return -1; }",
+        "for (int i = 0; i < n; i++) if (std::fabs(h[i] - expected[i]) > 1e-5) { printf(\"%f\\n\", h[i]); exit(1); }",
+        "for (int i = 0; i < n; i++) if (!(h[i] == expected[i])) { printf(\"wrong: %d\\n\", i); }",
+        "double max = 0; for (int i = 0; i < n; i++) max = fmax(max, fabs(h[i] - 2)); printf(\"Max error: %f\\n\", max);",
+    ] {
+        assert!(behind_a_copy(compared).is_empty(), "{compared}");
+    }
+    for other in [
+        "",
+        "for (int i = 0; i < n; i++) if (h[i] != 0) printf(\"%d \", i);",
+        "for (int i = 0; i < n; i++) if (h[i] != 0) return i;",
+        "if (n != 4) { printf(\"wrong\\n\"); exit(1); }",
+        "if (h[0] != 1) { printf(\"first\\n\"); return 1; }",
+        "for (int i = 0; i < n; i++) if (h[i] > 5) { printf(\"over\\n\"); exit(1); }",
+    ] {
+        assert_eq!(behind_a_copy(other), ["unchecked-launch", "unchecked-api-call"], "{other}");
+    }
+}
+
+#[test]
+fn a_copy_behind_a_wait_and_a_look_has_nothing_to_report() {
+    let run = |between: &str, direction: &str| {
+        let text = format!(
+            "{TWICE}void run(float *d, float *h, int n) {{\ntwice<<<(n + 255) / 256, 256>>>(d, n);\n{between}\n\
+             cudaMemcpy(h, d, n * 4, {direction}); }}\n"
+        );
+        told(&[("run.cu", &text)])
+    };
+    let look = "cudaError_t last = cudaGetLastError(); if (last != cudaSuccess) exit(1);";
+    let wait = "cudaDeviceSynchronize();";
+    let back = "cudaMemcpyDeviceToHost";
+    assert!(run(&format!("{wait} {look}"), back).is_empty());
+    assert!(run(&format!("if (cudaDeviceSynchronize() != cudaSuccess) exit(1); {look}"), back).is_empty());
+    // The kernel may still fail behind the look; what a copy to the device is for comes later.
+    assert_eq!(run(look, back), ["unchecked-api-call"]);
+    assert_eq!(run(&format!("{wait} {look}"), "cudaMemcpyHostToDevice"), ["unchecked-api-call"]);
+    let again = format!("{wait} {look} twice<<<1, 256>>>(d, n); {look}");
+    assert_eq!(run(&again, back), ["unchecked-api-call"]);
+}
+
+#[test]
+fn a_macro_that_calls_again_and_ends_shows_the_error() {
+    let run = |behind: &str, call: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n#include <cstdio>\n#include <cstdlib>\ncudaError_t step();\n\
+             #define CHECK(call) if ((call) != cudaSuccess) {{ printf(\"%s\\n\", cudaGetErrorString(call)); {behind} }}\n\
+             void run(void **data) {{ CHECK(cudaMalloc(data, 64)) {call} }}\n"
+        );
+        told(&[("run.cu", &text)])
+    };
+    assert!(run("exit(1);", "").is_empty());
+    let told_of = ["defective-check-macro"];
+    assert_eq!(run("", ""), told_of);
+    assert_eq!(run("exit(1);", "CHECK(cudaGetLastError())"), told_of);
+    assert_eq!(run("exit(1);", "CHECK(step())"), told_of);
+}

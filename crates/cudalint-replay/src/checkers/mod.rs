@@ -40,11 +40,21 @@ pub(crate) fn shapes(module: &Module) -> Vec<MacroShape> {
     shapes
 }
 
-/// The macros of this module's code in whose arguments GPU calls stand, with the positions of those arguments.
-pub(crate) fn macros_used_with_calls(project: &Project, id: ModuleId) -> FxHashSet<(Name, u32)> {
+/// How the code of one module uses macros.
+#[derive(Debug, Default)]
+pub(crate) struct Used {
+    /// Macros in whose arguments GPU calls stand, with the positions of those arguments.
+    pub with_calls: FxHashSet<(Name, u32)>,
+    /// Macros that are given a call that may end otherwise when it is made a second time: one that forgets the last error, or a
+    /// function of the project.
+    pub not_again: FxHashSet<Name>,
+}
+
+/// The macros that this module's code uses.
+pub(crate) fn used_macros(project: &Project, id: ModuleId) -> Used {
     let module = project.module(id);
     let source = project.source(id);
-    let mut used = FxHashSet::default();
+    let mut used = Used::default();
     for node in &module.exprs {
         let Some(expansion) = module.expansion(node) else { continue };
         let Expr::Call { callee, .. } = &node.kind else { continue };
@@ -52,13 +62,18 @@ pub(crate) fn macros_used_with_calls(project: &Project, id: ModuleId) -> FxHashS
             continue;
         };
         let Some(name) = path.last() else { continue };
+        let api = ApiId::with_status(name);
+        let before = source.get(..node.span.range().start).unwrap_or("").trim_end();
+        let is_whole = || before.strip_suffix('(').is_some_and(|front| front.trim_end().ends_with(expansion.as_str()));
+        if api.map_or_else(is_whole, |api| api.role == ErrorRole::Clears) {
+            used.not_again.insert(expansion.clone());
+        }
         // What comes from the body of the macro has the span of the macro's call; what comes from an argument has its own.
         if source.get(node.span.range()).is_some_and(|text| text.trim_start().starts_with(name.as_str()))
-            && ApiId::with_status(name).is_some()
-            && let Some(position) =
-                source.get(..node.span.range().start).and_then(|before| tokens::argument_position(before, expansion))
+            && api.is_some()
+            && let Some(position) = tokens::argument_position(before, expansion)
         {
-            used.insert((expansion.clone(), position));
+            used.with_calls.insert((expansion.clone(), position));
         }
     }
     used
@@ -78,6 +93,7 @@ pub(crate) fn find(project: &Project, surveys: &[Survey], modules: &mut [ModuleS
         by_name.entry(shape.name.as_str()).or_default().push(shape);
     }
     let used = used_closure(project, surveys);
+    let not_again: FxHashSet<&Name> = surveys.iter().flat_map(|survey| &survey.used_macros.not_again).collect();
     for (index, survey) in surveys.iter().enumerate() {
         let module = ModuleId(index as u32);
         let Some(slot) = modules.get_mut(index) else { continue };
@@ -87,7 +103,8 @@ pub(crate) fn find(project: &Project, surveys: &[Survey], modules: &mut [ModuleS
             if !(in_use && (shape.looks_at_status || shape.mentions_any_param()) || shape.speaks_of_status) {
                 continue;
             }
-            let defects = defects(shape, survey, &by_name, &given);
+            let again = !not_again.contains(&shape.name) && is_used_itself(surveys, &shape.name);
+            let defects = defects(shape, survey, &by_name, &given, again);
             if shape.looks_at_status || !defects.is_empty() {
                 let site = Site { module, span: shape.name_span };
                 slot.checkers.push(Checker { name: shape.name.clone(), site, defects });
@@ -135,7 +152,7 @@ fn used_closure(project: &Project, surveys: &[Survey]) -> FxHashSet<(usize, usiz
     let mut used = FxHashSet::default();
     let mut work: Vec<(usize, usize, u32)> = Vec::new();
     for (module, survey) in surveys.iter().enumerate() {
-        for (name, position) in &survey.used_macros {
+        for (name, position) in &survey.used_macros.with_calls {
             work.extend(meant(module, name).into_iter().map(|(module, place)| (module, place, *position)));
         }
     }
@@ -173,11 +190,18 @@ fn asserted(module: ModuleId, survey: &Survey) -> Vec<Checker> {
     found
 }
 
+/// Whether code gives a macro calls itself, and not only through other macros.
+fn is_used_itself(surveys: &[Survey], name: &Name) -> bool {
+    surveys.iter().any(|survey| survey.used_macros.with_calls.iter().any(|(used, _)| used == name))
+}
+
+/// `again`: whether each call that the macro is given ends the same way when it is made a second time.
 fn defects(
     shape: &MacroShape,
     survey: &Survey,
     by_name: &FxHashMap<&str, Vec<&MacroShape>>,
     given: &[&Name],
+    again: bool,
 ) -> Vec<CheckerDefect> {
     let mut defects = Vec::new();
     let own_assert =
@@ -192,7 +216,8 @@ fn defects(
     }
     let is_macro = |name: &str| by_name.contains_key(name);
     if let Some(at) = given.iter().find_map(|param| tokens::evaluated_twice(&shape.tokens, param, &is_macro)) {
-        defects.push(CheckerDefect::EvaluatesTwice { span: body(at) });
+        let shown = again && tokens::ends_behind(&shape.tokens, at);
+        defects.push(CheckerDefect::EvaluatesTwice { span: body(at), shown });
     }
     if let Some((first, second)) = tokens::last_error_twice(&shape.tokens) {
         defects.push(CheckerDefect::ReadsLastErrorTwice { first: body(first), second: body(second) });

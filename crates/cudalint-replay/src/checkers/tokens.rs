@@ -196,6 +196,15 @@ pub fn evaluated_twice(tokens: &[Token], param: &str, is_macro: &dyn Fn(&str) ->
     path.get(1).copied()
 }
 
+/// Whether the token at `at` stands behind a test, and the program ends behind it.
+pub fn ends_behind(tokens: &[Token], at: usize) -> bool {
+    let (before, behind) = tokens.split_at(at.min(tokens.len()));
+    let ends = |token: &Token| {
+        token.is_word() && (token.is("throw") || ApiId::named(&token.text).is_some_and(|api| api.ends()))
+    };
+    before.iter().any(|token| token.is("if")) && behind.iter().any(ends)
+}
+
 /// Two reads of the last error on one path with no other CUDA call between them, the first only tested: both places.
 pub fn last_error_twice(tokens: &[Token]) -> Option<(usize, usize)> {
     for at in 0..tokens.len() {

@@ -224,7 +224,7 @@ impl Dump<'_> {
         for defect in &checker.defects {
             let (what, span) = match defect {
                 CheckerDefect::CallInsideAssert { span } => ("the call stands inside of assert", *span),
-                CheckerDefect::EvaluatesTwice { span } => ("evaluates the call again", *span),
+                CheckerDefect::EvaluatesTwice { span, .. } => ("evaluates the call again", *span),
                 CheckerDefect::CompiledOut { span, .. } => ("is compiled to nothing", *span),
                 CheckerDefect::ReadsLastErrorTwice { second, .. } => ("reads the last error twice", *second),
             };

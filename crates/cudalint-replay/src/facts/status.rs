@@ -129,6 +129,8 @@ pub enum CheckerDefect {
     EvaluatesTwice {
         /// The second evaluation.
         span: Span,
+        /// Whether the failure is shown all the same: the call fails again, and the program ends.
+        shown: bool,
     },
     /// In some configuration (`NDEBUG`, `#ifdef DEBUG`) the macro expands to nothing, call included.
     CompiledOut {

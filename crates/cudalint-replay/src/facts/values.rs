@@ -200,12 +200,15 @@ pub enum CopyKind {
 }
 
 impl CopyKind {
+    /// The number of [`Self::DeviceToHost`].
+    pub(crate) const TO_HOST: i64 = 2;
+
     /// By its number in `cudaMemcpyKind`, CUDA Runtime API.
     pub(crate) const fn by_number(number: Option<i64>) -> Self {
         match number {
             Some(0) => Self::HostToHost,
             Some(1) => Self::HostToDevice,
-            Some(2) => Self::DeviceToHost,
+            Some(Self::TO_HOST) => Self::DeviceToHost,
             Some(3) => Self::DeviceToDevice,
             Some(4) => Self::Default,
             _ => Self::Unknown,

@@ -1,11 +1,12 @@
 //! From the statements of a function to its [`Flow`].
 
+use super::comparisons;
 use super::flow::{Action, Alive, Callee, Draft, EXIT, Fate, Flow};
 use super::hidden::{self, Hidden};
 use cudalint_program::api::effects::ErrorRole;
 use cudalint_program::api::{ApiId, is_status_type};
 use cudalint_program::ir::{
-    Expr, ExprId, Function, LocalId, Module, ModuleId, Space, Stmt, StmtId, SwitchCase, Type, TypeId,
+    Block, Expr, ExprId, Function, LocalId, Module, ModuleId, Space, Stmt, StmtId, SwitchCase, Type, TypeId,
 };
 use cudalint_program::types::TypeEnv;
 use cudalint_program::{Name, Project, Scope};
@@ -277,9 +278,12 @@ impl<'a> Builder<'a> {
         self.start(after);
     }
 
-    fn if_else(&mut self, condition: ExprId, then: &[StmtId], otherwise: &[StmtId]) {
+    fn if_else(&mut self, condition: ExprId, then: &Block, otherwise: &[StmtId]) {
         self.note_double_read(condition, then);
         self.expr(condition, Fate::Consumed);
+        if comparisons::tells_difference(self.module, self.function, condition, then) {
+            self.push(Action::Compares);
+        }
         let from = self.here();
         let (yes, after) = (self.new_segment(), self.new_segment());
         let constant = self.constant(condition);

@@ -127,6 +127,7 @@ impl Builder<'_> {
             expansion: None,
             damaged: false,
             initializer: false,
+            copies_back: false,
             selects_usual_device: false,
             asserted: false,
             stored_is_read: false,

@@ -61,6 +61,8 @@ pub struct CallSite {
     pub damaged: bool,
     /// `cudaFree(0)`: creates the context.
     pub initializer: bool,
+    /// Whether it copies to the host and comes back when all that was to come before is done.
+    pub copies_back: bool,
     /// Whether it selects device 0 by that number: the device that is selected anyway.
     pub selects_usual_device: bool,
     /// Whether it stands inside `assert(…)`, written out in the code.

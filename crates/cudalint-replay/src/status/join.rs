@@ -522,7 +522,7 @@ fn asked(site: &CallSite) -> Option<Asked<'_>> {
 /// nowhere is made for something else, such as a message that it prints before it frees and gives up.
 fn offer_wrappers(surveys: &[Survey], modules: &mut [ModuleStatus]) {
     let given_calls: FxHashSet<&Name> =
-        surveys.iter().flat_map(|survey| &survey.used_macros).map(|(name, _)| name).collect();
+        surveys.iter().flat_map(|survey| &survey.used_macros.with_calls).map(|(name, _)| name).collect();
     let mut sound: FxHashSet<Name> = surveys
         .iter()
         .flat_map(|survey| &survey.macros)

@@ -166,11 +166,17 @@ pub(super) fn sounds_like_comparison(name: &str) -> bool {
     const OF_RESULTS: [&str; 9] =
         ["result", "output", "answer", "equal", "solution", "sort", "residual", "accuracy", "match"];
     const MACROS: [&str; 3] = ["CHECK_NEAR", "CHECK_EQ", "CHECK_CLOSE"];
+    // How far results are from what they should be is an error of another kind.
+    const DISTANCES: [&str; 8] =
+        ["relative_err", "relativeerr", "rel_err", "max_err", "maxerr", "abs_err", "rms_err", "l2_err"];
     const OTHERS: [&str; 15] = [
         "err", "cuda", "kernel", "launch", "status", "call", "arg", "param", "input", "bound", "device", "file",
         "alloc", "config", "version",
     ];
-    let lower = name.to_ascii_lowercase();
+    let mut lower = name.to_ascii_lowercase();
+    for distance in DISTANCES {
+        lower = lower.replace(distance, "compare_");
+    }
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     MACROS.iter().any(|prefix| name.starts_with(prefix))
         || !says(&OTHERS) && (says(&WORDS) || says(&["check"]) && says(&OF_RESULTS))
@@ -178,8 +184,15 @@ pub(super) fn sounds_like_comparison(name: &str) -> bool {
 
 /// Whether a text is what a program prints that has compared its results: not a message about a call that failed or a wrong input.
 pub(super) fn reports_comparison(text: &str) -> bool {
-    const PHRASES: [&str; 12] = [
+    const PHRASES: [&str; 19] = [
+        "absolute error",
+        "error in the output",
+        "error in the result",
+        "max error",
+        "maximum error",
         "mismatch",
+        "relative error",
+        "wrong output",
         "incorrect",
         "not match",
         "results match",
@@ -215,6 +228,13 @@ pub(super) fn reports_comparison(text: &str) -> bool {
     !says(&OTHERS) && (says(&PHRASES) || words.any(|word| ["PASS", "PASSED", "FAIL", "FAILED"].contains(&word)))
 }
 
+/// Whether a text that is printed where an element is not what it should be speaks of a mistake.
+pub(super) fn blames(text: &str) -> bool {
+    const WORDS: [&str; 7] = ["error", "wrong", "fail", "false", "incorrect", "expected", "instead of"];
+    let lower = text.to_ascii_lowercase();
+    WORDS.iter().any(|word| lower.contains(word)) || reports_comparison(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,6 +244,8 @@ mod tests {
         assert!(sounds_like_comparison("verifyResult"));
         assert!(sounds_like_comparison("check_results"));
         assert!(sounds_like_comparison("CHECK_NEAR"));
+        assert!(sounds_like_comparison("relative_error_compare"));
+        assert!(!sounds_like_comparison("compare_error_codes"));
         // What a test expects is asked by itself.
         assert!(!sounds_like_comparison("EXPECT_TRUE"));
         assert!(!sounds_like_comparison("checkCudaErrors"));
@@ -236,6 +258,7 @@ mod tests {
     fn texts_of_comparisons() {
         assert!(reports_comparison("Result = PASS\n"));
         assert!(reports_comparison("Mismatch at %d\n"));
+        assert!(reports_comparison("Max error: %f\n"));
         assert!(!reports_comparison("cudaMalloc failed: %s\n"));
         assert!(!reports_comparison("architecture mismatch"));
         assert!(!reports_comparison("Error at %s:%d\n"));

@@ -7,6 +7,7 @@
 
 mod build;
 mod build_expr;
+mod comparisons;
 mod constructors;
 mod destructors;
 mod fixtures;
@@ -74,7 +75,7 @@ pub fn survey(project: &Project, id: ModuleId, hidden: &HiddenMacros) -> Survey 
         of_both,
         macros: checkers::shapes(module),
         of_caller: false,
-        used_macros: checkers::macros_used_with_calls(project, id),
+        used_macros: checkers::used_macros(project, id),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::flow::{CallSite, Callee, Fate};
 use super::join::Join;
-use super::solve::{self, AGAIN, After, Effect, HIDDEN, LAST, LAUNCHES, NEXT, SEEN_LAST, SYNC, Solved};
+use super::solve::{
+    self, AGAIN, After, ENDED_SEEN, Effect, HIDDEN, IDLE, LAST, LAST_SEEN, LAUNCHES, NEXT, SEEN_LAST, SYNC, Solved,
+};
 use super::{known, later};
 use crate::facts::{FunctionStatus, LaunchStatus, SeenLater, StatusCall, StatusUse, StatusWeight, Unobserved};
 use cudalint_program::api::ApiId;
@@ -106,7 +108,12 @@ impl Join<'_> {
             // What a wait reports is kept: later calls return it again. In a destructor nobody could hand it on.
             let waits = matches!(&site.callee, Callee::Api(api) if only_waits(*api));
             let again = || solved.calls.get(call).is_some_and(|after| after.must & after.may & AGAIN != 0);
-            if waits && (function.role == FunctionRole::Destructor || again() || self.nothing_to_wait_for(index, call))
+            if waits && (function.role == FunctionRole::Destructor || again()) {
+                status.weight = StatusWeight::Teardown;
+            }
+            if let Callee::Api(api) = site.callee
+                && (waits || site.copies_back)
+                && self.nothing_to_report(index, call, api)
             {
                 status.weight = StatusWeight::Teardown;
             }
@@ -206,25 +213,35 @@ impl Join<'_> {
         releases && !flow.launches.iter().any(|launch| behind(&launch.span))
     }
 
-    /// Whether all work was waited for already before a call, and looked at.
-    fn nothing_to_wait_for(&self, index: usize, call: usize) -> bool {
+    /// Whether a call that waits has nothing new to report: all work was waited for already before it, and looked at. Of a copy also the
+    /// last error was, so that what its memory comes from has not failed either.
+    fn nothing_to_report(&self, index: usize, call: usize, api: ApiId) -> bool {
         let flow = &self.function(index).flow;
-        let api = |call: u32| match flow.calls.get(call as usize).map(|site| &site.callee) {
-            Some(Callee::Api(api)) => Some(*api),
-            _ => None,
+        let step = |call: u32, before: u8| {
+            let site = flow.calls.get(call as usize);
+            let Some(Callee::Api(api)) = site.map(|site| &site.callee) else {
+                return if self.effect(index, call as usize) == Effect::None { before } else { 0 };
+            };
+            let looked_at = self.usage(index, call as usize) == StatusUse::Consumed;
+            let of_all = only_waits(*api) && ["Device", "Thread"].iter().any(|word| api.name().contains(word));
+            // What comes first without a stream waits for all work of the usual stream.
+            let copies_back =
+                site.is_some_and(|site| site.copies_back) && !flow.launches.iter().any(|launch| launch.streamed);
+            match api.role {
+                _ if of_all && looked_at => before | IDLE | ENDED_SEEN,
+                _ if of_all && before & IDLE == 0 => IDLE,
+                _ if of_all => before,
+                _ if copies_back && looked_at => before | IDLE | ENDED_SEEN,
+                ErrorRole::Clears | ErrorRole::Peeks if looked_at && before & IDLE != 0 => {
+                    IDLE | ENDED_SEEN | LAST_SEEN
+                }
+                ErrorRole::Clears | ErrorRole::Peeks | ErrorRole::Synchronizes => before,
+                _ if api.is_quiet() || looked_at && allocates(*api) => before,
+                _ => 0,
+            }
         };
-        let waits = |other: u32| {
-            api(other).is_some_and(|api| {
-                let of_all = ["Device", "Thread"].iter().any(|word| api.name().contains(word));
-                let whole = only_waits(api) && of_all;
-                whole && self.usage(index, other as usize) == StatusUse::Consumed
-            })
-        };
-        let keeps = |other: u32| match api(other) {
-            Some(api) => api.role == ErrorRole::Synchronizes || api.is_quiet(),
-            None => self.effect(index, other as usize) == Effect::None,
-        };
-        solve::idle_before(flow, &waits, &keeps).get(call).is_some_and(|idle| *idle)
+        let needed = if only_waits(api) { IDLE | ENDED_SEEN } else { IDLE | ENDED_SEEN | LAST_SEEN };
+        solve::idle_before(flow, &step).get(call).is_some_and(|before| before & needed == needed)
     }
 
     fn status_call(&self, index: usize, call: usize, site: &CallSite) -> Option<StatusCall> {

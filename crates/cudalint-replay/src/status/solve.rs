@@ -159,30 +159,37 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
     solved
 }
 
-/// The calls before which nothing has been started since a call that waited for the device and was looked at.
-/// `waits`: whether a call is such a one; `keeps`: whether it starts nothing.
-pub fn idle_before(flow: &Flow, waits: &dyn Fn(u32) -> bool, keeps: &dyn Fn(u32) -> bool) -> Vec<bool> {
+/// Nothing has been started since a call that waited for the device.
+pub const IDLE: u8 = 1;
+/// Somebody has looked at how the work ended that was waited for.
+pub const ENDED_SEEN: u8 = 2;
+/// Somebody has looked at the last error since the last call that could fail unseen.
+pub const LAST_SEEN: u8 = 4;
+
+/// By call, what of [`IDLE`], [`ENDED_SEEN`] and [`LAST_SEEN`] holds before it on every way to it. `step`: what holds behind a call, by
+/// what held before.
+pub fn idle_before(flow: &Flow, step: &dyn Fn(u32, u8) -> u8) -> Vec<u8> {
     let count = flow.segments as usize;
-    let apply = |idle: bool, happening: &Happening| match happening {
-        Happening::Call(call) => waits(*call) || idle && keeps(*call),
-        Happening::Waits => true,
-        Happening::Compares => idle,
-        _ => false,
+    let apply = |before: u8, happening: &Happening| match happening {
+        Happening::Call(call) => step(*call, before),
+        Happening::Waits => IDLE | ENDED_SEEN,
+        Happening::Compares => before,
+        _ => 0,
     };
-    let mut entry = vec![true; count];
+    let mut entry = vec![IDLE | ENDED_SEEN | LAST_SEEN; count];
     if let Some(first) = entry.first_mut() {
-        *first = false;
+        *first = 0;
     }
-    for _ in 0..count + 2 {
+    // Each round but the last takes something from a segment; there are three things to take.
+    for _ in 0..3 * count + 2 {
         let mut changed = false;
         for segment in 0..count {
             let end = flow.happenings.of_segment(segment).iter().fold(entry[segment], apply);
             for to in flow.next.of_segment(segment) {
                 if let Some(slot) = entry.get_mut(*to as usize)
-                    && *slot
-                    && !end
+                    && *slot & !end != 0
                 {
-                    *slot = false;
+                    *slot &= end;
                     changed = true;
                 }
             }
@@ -191,19 +198,19 @@ pub fn idle_before(flow: &Flow, waits: &dyn Fn(u32) -> bool, keeps: &dyn Fn(u32)
             break;
         }
     }
-    let mut idle = vec![false; flow.calls.len()];
+    let mut before = vec![0; flow.calls.len()];
     for (segment, entry) in entry.iter().enumerate() {
         let mut state = *entry;
         for happening in flow.happenings.of_segment(segment) {
             if let Happening::Call(call) = happening
-                && let Some(slot) = idle.get_mut(*call as usize)
+                && let Some(slot) = before.get_mut(*call as usize)
             {
                 *slot = state;
             }
             state = apply(state, happening);
         }
     }
-    idle
+    before
 }
 
 /// The segments of a function, each behind those to which control goes on from it, but for loops: one sweep in this order
@@ -369,6 +376,7 @@ mod tests {
             expansion: None,
             damaged: false,
             initializer: false,
+            copies_back: false,
             selects_usual_device: false,
             asserted: false,
             stored_is_read: false,

@@ -1,7 +1,7 @@
 //! What the survey of one module finds, and the facts that are made of it.
 
 use super::flow::Flow;
-use crate::checkers::MacroShape;
+use crate::checkers::{MacroShape, Used};
 use crate::facts::{Checker, FunctionStatus};
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, FunctionRole, Module};
@@ -15,8 +15,8 @@ pub struct Survey {
     pub(crate) of_both: rustc_hash::FxHashSet<Name>,
     /// Function-like macros that matter.
     pub(crate) macros: Vec<MacroShape>,
-    /// Macros in whose arguments GPU calls stand, with the position of the argument.
-    pub(crate) used_macros: rustc_hash::FxHashSet<(Name, u32)>,
+    /// How its code uses macros.
+    pub(crate) used_macros: Used,
     /// Whether the file has no GPU code, and is read for what it calls.
     pub(crate) of_caller: bool,
 }

@@ -1,0 +1,110 @@
+//! Whether a branch compares a result with what it should be, and says so: `if (c[i] != 180) { printf("False\n"); return -1; }`. A
+//! failure that nobody looked at comes to light there.
+
+use super::known;
+use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, Function, Module, Stmt, UnaryOp};
+use cudalint_program::visit::{Item, walk, walk_expr};
+
+/// How deep a condition is looked into.
+const MAX_PARTS: u32 = 8;
+
+/// Whether `then`, which runs where `condition` holds, tells that an element of an array is not what it should be: it prints, and the
+/// program ends there, the function returns, the loop is left, or what it prints speaks of a mistake.
+pub(super) fn tells_difference(module: &Module, function: &Function, condition: ExprId, then: &Block) -> bool {
+    if !differs(module, condition, true, MAX_PARTS) {
+        return false;
+    }
+    let (mut prints, mut leaves, mut blames) = (false, false, false);
+    walk(module, function, then, |item| {
+        match item {
+            Item::Stmt(id) => match module.stmts.get(id).map(|node| &node.kind) {
+                Some(Stmt::Return(_) | Stmt::Break | Stmt::Goto(_)) => leaves = true,
+                Some(Stmt::If { .. } | Stmt::Loop { .. } | Stmt::ForEach { .. }) => return false,
+                _ => {}
+            },
+            Item::Expr(id) => match module.exprs.get(id).map(|node| &node.kind) {
+                Some(Expr::Str(text)) => {
+                    prints = true;
+                    blames |= known::blames(text);
+                }
+                Some(Expr::Throw(_)) => leaves = true,
+                Some(Expr::Call { callee, .. }) => {
+                    let name = match module.exprs.get(*callee).map(|node| &node.kind) {
+                        Some(Expr::Name { path, .. }) => path.last(),
+                        _ => None,
+                    };
+                    leaves |= name.is_some_and(|name| known::never_returns(name));
+                }
+                _ => {}
+            },
+            Item::Declare(_) => {}
+        }
+        true
+    });
+    prints && (leaves || blames)
+}
+
+/// Whether a condition is that an element differs from something; where not `holds`, that it does not hold.
+fn differs(module: &Module, condition: ExprId, holds: bool, parts: u32) -> bool {
+    let Some(parts) = parts.checked_sub(1) else { return false };
+    let Some(node) = module.exprs.get(condition) else { return false };
+    let inside = |id: ExprId| differs(module, id, holds, parts);
+    match &node.kind {
+        Expr::Unary(UnaryOp::Not, value) => differs(module, *value, !holds, parts),
+        Expr::Cast { value, .. } => inside(*value),
+        Expr::AndThen(a, b) | Expr::OrElse(a, b) => inside(*a) || inside(*b),
+        Expr::Binary(BinaryOp::Ne, a, b) if holds => is_element(module, *a) || is_element(module, *b),
+        Expr::Binary(BinaryOp::Eq, a, b) if !holds => is_element(module, *a) || is_element(module, *b),
+        // `fabs(c[i] - 3.0) > tolerance`
+        Expr::Binary(BinaryOp::Gt | BinaryOp::Ge, a, _) if holds => is_distance(module, *a),
+        Expr::Binary(BinaryOp::Lt | BinaryOp::Le, _, b) if holds => is_distance(module, *b),
+        Expr::Binary(BinaryOp::Lt | BinaryOp::Le, a, _) if !holds => is_distance(module, *a),
+        _ => false,
+    }
+}
+
+/// Whether an expression is an element of an array that a variable counts through; a word of the command line, which `argv` holds, is
+/// no result.
+fn is_element(module: &Module, id: ExprId) -> bool {
+    let (mut current, mut counted) = (id, false);
+    for _ in 0..MAX_PARTS {
+        let Some(node) = module.exprs.get(current) else { return false };
+        match &node.kind {
+            Expr::Cast { value, .. } | Expr::Unary(UnaryOp::Minus | UnaryOp::Plus, value) => current = *value,
+            Expr::Member { base, .. } => current = *base,
+            Expr::Index { base, indices } => {
+                counted |= indices.iter().any(|index| reads_variable(module, *index));
+                current = *base;
+            }
+            _ => return counted,
+        }
+    }
+    false
+}
+
+fn reads_variable(module: &Module, index: ExprId) -> bool {
+    let mut found = false;
+    walk_expr(module, index, |_, kind| {
+        found |= matches!(kind, Expr::Local(_));
+        !found
+    });
+    found
+}
+
+/// Whether an expression is how far an element is from something: `fabs(a[i] - b[i])`, also in parts of that size.
+fn is_distance(module: &Module, id: ExprId) -> bool {
+    const DISTANCES: [&str; 5] = ["abs", "fabs", "fabsf", "labs", "llabs"];
+    let mut found = false;
+    walk_expr(module, id, |_, kind| {
+        if let Expr::Call { callee, args } = kind
+            && let ([of], Some(Expr::Name { path, .. })) =
+                (args.as_slice(), module.exprs.get(*callee).map(|node| &node.kind))
+            && path.last().is_some_and(|name| DISTANCES.contains(&name.as_str()))
+            && let Some(Expr::Binary(BinaryOp::Sub, a, b)) = module.exprs.get(*of).map(|node| &node.kind)
+        {
+            found |= is_element(module, *a) || is_element(module, *b);
+        }
+        !found
+    });
+    found
+}
