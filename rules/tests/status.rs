@@ -212,3 +212,19 @@ fn a_macro_that_calls_again_and_ends_shows_the_error() {
     assert_eq!(run("exit(1);", "CHECK(cudaGetLastError())"), told_of);
     assert_eq!(run("exit(1);", "CHECK(step())"), told_of);
 }
+
+#[test]
+fn a_way_out_on_failure_needs_no_look() {
+    let run = |condition: &str| {
+        let text = format!(
+            "{TWICE}#include <cufft.h>\nint run(cufftHandle plan, cufftComplex *c, float *d, int n, bool fast) {{\n\
+             twice<<<(n + 255) / 256, 256>>>(d, n);\nif ({condition}) return -1;\n\
+             if (cudaGetLastError() != cudaSuccess ||\n\
+             cudaDeviceSynchronize() != cudaSuccess) return -1;\nreturn 0; }}\n"
+        );
+        told(&[("run.cu", &text)])
+    };
+    assert!(run("cufftExecC2C(plan, c, c, CUFFT_FORWARD) != CUFFT_SUCCESS").is_empty());
+    assert_eq!(run("fast"), ["unchecked-launch"]);
+    assert_eq!(run("cufftExecC2C(plan, c, c, CUFFT_FORWARD) == CUFFT_SUCCESS"), ["unchecked-launch"]);
+}

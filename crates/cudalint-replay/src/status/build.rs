@@ -6,7 +6,7 @@ use super::hidden::{self, Hidden};
 use cudalint_program::api::effects::ErrorRole;
 use cudalint_program::api::{ApiId, is_status_type};
 use cudalint_program::ir::{
-    Block, Expr, ExprId, Function, LocalId, Module, ModuleId, Space, Stmt, StmtId, SwitchCase, Type, TypeId,
+    BinaryOp, Block, Expr, ExprId, Function, LocalId, Module, ModuleId, Space, Stmt, StmtId, SwitchCase, Type, TypeId, UnaryOp,
 };
 use cudalint_program::types::TypeEnv;
 use cudalint_program::{Name, Project, Scope};
@@ -16,6 +16,8 @@ use std::cell::OnceCell;
 
 /// Nesting beyond which a function is not followed.
 const MAX_DEPTH: u32 = 300;
+/// How deep a condition is looked into.
+const MAX_PARTS: u32 = 8;
 
 pub(super) struct Builder<'a> {
     pub(super) project: &'a Project,
@@ -28,6 +30,8 @@ pub(super) struct Builder<'a> {
     pub(super) of_module: &'a OfModule<'a>,
     /// Inside `assert(…)` of the standard library.
     pub(super) in_assert: bool,
+    /// Inside a branch that is taken where a call has failed.
+    leaves_on_failure: bool,
     current: u32,
     /// Where `break` and `continue` go, with how many objects were alive there.
     breaks: Vec<(u32, usize)>,
@@ -72,6 +76,7 @@ pub(super) fn build(
         depth: 0,
         of_module,
         in_assert: false,
+        leaves_on_failure: false,
         current: 0,
         breaks: Vec::new(),
         continues: Vec::new(),
@@ -202,7 +207,8 @@ impl<'a> Builder<'a> {
                 // A variable that is returned lives on in the caller.
                 let alive = self.alive.clone();
                 self.alive.retain(|object| Some(object.span) != handed_out);
-                self.leave(Some((EXIT, 0)));
+                let target = if self.leaves_on_failure { None } else { Some((EXIT, 0)) };
+                self.leave(target);
                 self.alive = alive;
             }
             Stmt::Goto(label) => {
@@ -291,7 +297,11 @@ impl<'a> Builder<'a> {
             self.edge(from, yes);
         }
         self.start(yes);
+        // Who leaves because a call has failed has told that there is an error: what would have come next is not asked for.
+        let outside = self.leaves_on_failure;
+        self.leaves_on_failure |= self.is_failure(condition, true, MAX_PARTS);
         self.block(then);
+        self.leaves_on_failure = outside;
         self.goto(after);
         if otherwise.is_empty() {
             if constant != Some(true) {
@@ -467,13 +477,34 @@ impl<'a> Builder<'a> {
         self.push(Action::Define { local, from, to, accumulate });
     }
 
+    /// Whether a condition (where not `holds`: its opposite) is that a call has returned an error.
+    fn is_failure(&self, condition: ExprId, holds: bool, parts: u32) -> bool {
+        let Some(parts) = parts.checked_sub(1) else { return false };
+        let module = self.module;
+        let Some(node) = module.exprs.get(condition) else { return false };
+        let is_status = |id: ExprId| match module.exprs.get(id).map(|node| &node.kind) {
+            Some(Expr::Local(local)) => self.function.locals.get(*local).is_some_and(|local| {
+                matches!(module.types.get(local.ty), Some(Type::Named { path, .. }) if is_status_name(path.last()))
+            }),
+            _ => super::survey::call_name(module, id).is_some_and(|name| ApiId::with_status(name).is_some()),
+        };
+        match &node.kind {
+            Expr::Unary(UnaryOp::Not, value) => self.is_failure(*value, !holds, parts),
+            Expr::OrElse(a, b) if holds => self.is_failure(*a, holds, parts) || self.is_failure(*b, holds, parts),
+            Expr::Binary(BinaryOp::Ne, a, b) if holds => is_status(*a) || is_status(*b),
+            Expr::Binary(BinaryOp::Eq, a, b) if !holds => is_status(*a) || is_status(*b),
+            Expr::Local(_) | Expr::Call { .. } => holds && is_status(condition),
+            _ => false,
+        }
+    }
+
     /// `if (cudaGetLastError() != cudaSuccess) … cudaGetLastError() …`: the second read finds nothing.
     fn note_double_read(&mut self, condition: ExprId, then: &[StmtId]) {
         let module = self.module;
         let Some(Expr::Binary(op, left, right)) = module.exprs.get(condition).map(|node| &node.kind) else {
             return;
         };
-        if *op != cudalint_program::ir::BinaryOp::Ne {
+        if *op != BinaryOp::Ne {
             return;
         }
         let is_read = |id: &ExprId| super::survey::call_name(module, *id).is_some_and(is_clearing);
