@@ -309,3 +309,13 @@ fn what_containers_and_smart_pointers_end_is_not_known() {
         assert!(known.iter().all(|bytes| bytes.parse::<i64>().is_err()), "{program}: {known:?}");
     }
 }
+
+#[test]
+fn a_global_that_a_size_was_asked_of_first_has_all_of_its_values() {
+    // The constructor chooses by what is not known: that leaves marks behind in what it writes.
+    let program = "#include <cuda_runtime.h>\nint ask();\n\
+        struct Grid { const int nodes; Grid(int n) : nodes(n) { if (n % ask() != 0) throw 1; } };\n\
+        const Grid grids[] = {Grid(4), Grid(8), Grid(16)};\n\
+        void run() { void *p; for (unsigned i = 0; i < sizeof(grids) / sizeof(Grid); ++i) cudaMalloc(&p, grids[i].nodes); }\n";
+    assert_eq!(bytes(program), ["4", "8", "16"]);
+}

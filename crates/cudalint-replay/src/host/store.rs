@@ -179,6 +179,12 @@ impl<O: Stored> Store<O> {
         self.generation += 1;
     }
 
+    /// What the objects that were made since the mark have been given since then stays, whatever earlier mark is returned to.
+    pub fn keep_made(&mut self, since: Mark) {
+        let later = self.journal.split_off(since.journal.min(self.journal.len()));
+        self.journal.extend(later.into_iter().filter(|(id, _)| id.0 < since.objects));
+    }
+
     /// What was written since the mark, as it is now.
     pub fn diff(&mut self, mark: Mark) -> Diff<O> {
         let mut met = self.empty_set();

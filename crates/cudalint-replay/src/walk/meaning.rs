@@ -198,6 +198,7 @@ impl Walker<'_> {
             space,
             origin: Origin::Global,
         };
+        let before = self.memory.mark();
         let object = self.create_object(info, Val::unknown(), Val::unknown());
         self.globals.insert((module, index), object);
         let constant = variable.is_constexpr || self.module().is_const(variable.ty);
@@ -231,7 +232,9 @@ impl Walker<'_> {
             }
         }
         self.frames.pop();
-        // It was there before this path was taken: what is written from here on is written on this path.
+        // It was there before this path was taken, also with what its constructors chose between: what is written from here on is
+        // written on this path.
+        self.memory.keep_made(before);
         self.memory.mark();
         object
     }
