@@ -115,6 +115,16 @@ impl<'p> Uses<'p> {
         let builds = builds.each_ref().map(|folders| folders.iter().map(String::as_str).collect::<FxHashSet<_>>());
         let has_main = |id: ModuleId| project.module(id).functions.iter().any(is_main);
         let begins = calls.may_have("main") || project.modules().any(has_main);
+        // Where nothing is built by a file, the sources that share a header with the `main` are its program.
+        let mains: Vec<u32> = project.modules().filter(|id| has_main(*id)).map(|id| id.index() as u32).collect();
+        let is_beside_main = |number: u32| {
+            let own = &project.includes().reach(number).included;
+            let shares = |main: &u32| {
+                let of_main = &project.includes().reach(*main).included;
+                *main == number || of_main.has(number) || own.iter().any(|header| of_main.has(*header))
+            };
+            builds[0].is_empty() && mains.iter().any(shares)
+        };
         let file = |id: ModuleId| {
             let (module, number) = (project.module(id), id.index() as u32);
             let reached = project.includes().reach(number).included.iter().map(|file| ModuleId(*file));
@@ -146,7 +156,7 @@ impl<'p> Uses<'p> {
                 compiled,
                 included,
                 alone,
-                of_program: built && !of_library,
+                of_program: built && !of_library || compiled && is_beside_main(number),
                 built,
                 in_program: above
                     .iter()
