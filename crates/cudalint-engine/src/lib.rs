@@ -32,6 +32,7 @@ mod noticed;
 mod others;
 mod outcome;
 mod overview;
+mod own_parts;
 mod pasting;
 mod paths;
 mod patterns;

@@ -2,6 +2,7 @@
 //! macros that builds may define, and devices.
 
 use crate::compile_commands::makes_heap_shared;
+use crate::own_parts::OwnParts;
 use crate::project::Source;
 use crate::target::Named;
 use cudalint_files::read_text;
@@ -76,6 +77,7 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
     let mut seen: FxHashSet<&Path> = FxHashSet::default();
     let mut builds = Builds::default();
     of_visual_studio(others, &mut builds);
+    let (mut made, mut parts) = (Vec::new(), OwnParts::default());
     for folder in sources.iter().filter_map(|source| source.real.parent()) {
         let above = folder.ancestors().skip(1).take_while(|above| root.is_some_and(|root| above.starts_with(root)));
         for folder in std::iter::once(folder).chain(above) {
@@ -88,8 +90,15 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
             if !texts.is_empty() {
                 builds.building.push(folder.to_owned());
             }
+            for text in &texts {
+                parts.add(
+                    root.and_then(|root| folder.strip_prefix(root).ok()).unwrap_or(folder),
+                    text,
+                    makes_library(text),
+                );
+            }
             if texts.iter().any(|text| makes_library(text)) {
-                builds.libraries.push(folder.to_owned());
+                made.push(folder.to_owned());
             }
             if texts.iter().any(|text| shares_heap(text)) {
                 builds.sharing.push(folder.to_owned());
@@ -110,6 +119,9 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
                 builds.defining.push((folder.to_owned(), names));
             }
         }
+    }
+    if !parts.are_all() {
+        builds.libraries.extend(made);
     }
     of_scripts(others.iter().filter(|path| path.parent().is_some_and(|folder| seen.contains(folder))), &mut builds);
     builds

@@ -6,7 +6,8 @@ use super::hidden::{self, Hidden};
 use cudalint_program::api::effects::ErrorRole;
 use cudalint_program::api::{ApiId, is_status_type};
 use cudalint_program::ir::{
-    BinaryOp, Block, Expr, ExprId, Function, LocalId, Module, ModuleId, Space, Stmt, StmtId, SwitchCase, Type, TypeId, UnaryOp,
+    BinaryOp, Block, Expr, ExprId, Function, LocalId, Module, ModuleId, Space, Stmt, StmtId, SwitchCase, Type, TypeId,
+    UnaryOp,
 };
 use cudalint_program::types::TypeEnv;
 use cudalint_program::{Name, Project, Scope};
@@ -482,11 +483,13 @@ impl<'a> Builder<'a> {
         let Some(parts) = parts.checked_sub(1) else { return false };
         let module = self.module;
         let Some(node) = module.exprs.get(condition) else { return false };
-        let is_status = |id: ExprId| match module.exprs.get(id).map(|node| &node.kind) {
+        let is_status = |id: ExprId| {
+            match module.exprs.get(id).map(|node| &node.kind) {
             Some(Expr::Local(local)) => self.function.locals.get(*local).is_some_and(|local| {
                 matches!(module.types.get(local.ty), Some(Type::Named { path, .. }) if is_status_name(path.last()))
             }),
             _ => super::survey::call_name(module, id).is_some_and(|name| ApiId::with_status(name).is_some()),
+        }
         };
         match &node.kind {
             Expr::Unary(UnaryOp::Not, value) => self.is_failure(*value, !holds, parts),
