@@ -12,6 +12,7 @@ pub mod compile_commands;
 pub mod coverage;
 mod data_model;
 mod dead;
+mod displaced;
 mod draft;
 mod engine;
 mod expected;
