@@ -3,6 +3,7 @@
 
 mod analyse;
 mod astray;
+mod autotools;
 pub mod baseline;
 mod cache;
 mod callers;

@@ -152,12 +152,15 @@ pub(crate) fn unlisted(
         let by = spelled.get(file.name()).map_or(&[][..], Vec::as_slice);
         by.iter().any(|text| !is_about_another(text, file)) || scripted.name(file.stem())
     };
-    // As `is_listed`, but by a build that means this file.
+    // As `is_listed`, but by a build that means this file. Mostly it is one around it.
+    let of_builds: OnceCell<Vec<Words<'_>>> = OnceCell::new();
     let is_meant = |file: &File<'_>| {
+        let words = of_builds.get_or_init(|| builds.iter().map(|text| Words::of(std::iter::once(*text))).collect());
+        let all = || builds.iter().zip(words);
+        let means = |(text, words): (&&Other, &Words<'_>)| words.name(file.stem()) && !is_about_another(text, file);
         patterns.compose(file.name())
-            || builds
-                .iter()
-                .any(|text| Words::of(std::iter::once(*text)).name(file.stem()) && !is_about_another(text, file))
+            || all().filter(|(text, _)| real(file).starts_with(text.folder())).any(means)
+            || all().any(means)
     };
     let is_left = |file: &File<'_>| displaced.iter().any(|makefile| makefile.folder() == real(file));
     // Beside a program that somebody is told to build by hand, other files may be built.
@@ -184,7 +187,8 @@ pub(crate) fn unlisted(
             (!library && is_program || programs && !hands_on || tells && has_build(file) && !library)
                 && !file.path.split('/').any(|folder| folder == "include")
         };
-        by_kind && !(is_listed[*at] && is_meant(file)) && !file.module.nvrtc && !is_spelled(file)
+        let is_built = is_listed[*at] && is_meant(file);
+        by_kind && !is_built && !file.module.nvrtc && !is_spelled(file)
     };
     let mut idle: FxHashSet<usize> = (0..files.len()).filter(may_be_idle).collect();
     let wanted: FxHashSet<&str> = idle.iter().filter_map(|at| Some(files.get(*at)?.name())).collect();
