@@ -30,7 +30,8 @@ const BUILT_IN: [&str; 4] = ["threadIdx", "blockIdx", "blockDim", "gridDim"];
 /// The first misfit of a module. `spelled`: whether another text of the project has a word, be it in the middle of one, or may have it.
 pub(crate) fn misfit(project: &Project, id: ModuleId, spelled: &dyn Fn(&str) -> bool) -> Option<Misfit> {
     let module = project.module(id);
-    let is_closed = is_closed(project, id);
+    let has_all = has_all_includes(project, id);
+    let is_closed = has_all && project.includes().direct(id.index() as u32).is_empty();
     let mut comments_of_file = None;
     if let Some(second) = second_main(project, id) {
         return Some(second);
@@ -38,13 +39,13 @@ pub(crate) fn misfit(project: &Project, id: ModuleId, spelled: &dyn Fn(&str) -> 
     module.functions.iter_enumerated().find_map(|(number, function)| {
         let body = function.body.as_ref().filter(|_| is_asked(project, id, function))?;
         let scope = Scope::new(project, id, Some(number), &TypeEnv::default());
-        let mut look = Look { project, id, module, function, scope, spelled, found: None };
+        let mut look = Look { project, id, module, function, scope, is_closed, spelled, found: None };
         walk(module, function, body, |item| {
             match item {
-                Item::Expr(expr) => look.expression(expr, is_closed.then_some(&mut comments_of_file)),
+                Item::Expr(expr) => look.expression(expr, has_all.then_some(&mut comments_of_file)),
                 Item::Declare(local) => {
                     look.declaration(local);
-                    look.extents(local, is_closed.then_some(&mut comments_of_file));
+                    look.extents(local, has_all.then_some(&mut comments_of_file));
                 }
                 Item::Stmt(_) => {}
             }
@@ -82,9 +83,9 @@ fn is_asked(project: &Project, id: ModuleId, function: &Function) -> bool {
     function.role == FunctionRole::Free && function.template_params.is_empty() && !function.damaged && !of_template()
 }
 
-/// Whether a file is compiled by itself, and all that it includes declares no names of variables but the few of C's library: then it
-/// declares what it uses.
-fn is_closed(project: &Project, id: ModuleId) -> bool {
+/// Whether a file is compiled by itself, and what it includes is in sight, or declares no names of variables but the few of C's library: then
+/// names are declared where the project has them.
+fn has_all_includes(project: &Project, id: ModuleId) -> bool {
     const WITH_ENDING: [&str; 19] = [
         "bits/stdc++.h",
         "stdio.h",
@@ -111,11 +112,18 @@ fn is_closed(project: &Project, id: ModuleId) -> bool {
         WITH_ENDING.contains(&target) || target.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     };
     let compiled = COMPILED.iter().any(|ending| project.path(id).ends_with(ending));
+    let graph = project.includes();
+    let has_all = |file: u32| {
+        let includes = project.module(ModuleId(file)).includes.iter();
+        let mut in_sight = graph.targets(file).iter().map(Option::is_some);
+        includes.into_iter().all(|include| in_sight.next().unwrap_or(false) || known(&include.target))
+    };
+    let own = id.index() as u32;
     compiled
         && module.damage.is_empty()
-        && module.includes.iter().all(|include| known(&include.target))
-        && project.includes().direct(id.index() as u32).is_empty()
-        && project.includes().includers(id.index() as u32).is_empty()
+        && graph.includers(own).is_empty()
+        && has_all(own)
+        && graph.reach(own).included.iter().all(|file| has_all(*file))
 }
 
 /// A function that is looked through.
@@ -125,6 +133,9 @@ struct Look<'p> {
     module: &'p Module,
     function: &'p Function,
     scope: Scope<'p>,
+    /// Whether the file declares all that it names, but what C's library and CUDA's headers declare.
+    is_closed: bool,
+    /// Whether another text of the project may have a word.
     spelled: &'p dyn Fn(&str) -> bool,
     found: Option<Misfit>,
 }
@@ -329,7 +340,11 @@ impl Look<'_> {
                 .iter()
                 .any(|it| text.get(it.span.range()).is_some_and(|inside| inside.contains(name)))
         };
-        self.module.includes.iter().any(|include| include.target.contains("curand"))
+        let graph = self.project.includes();
+        let own = self.id.index() as u32;
+        let mut files =
+            graph.reach(own).included.iter().copied().chain([own]).map(|file| self.project.module(ModuleId(file)));
+        files.any(|file| file.includes.iter().any(|include| include.target.contains("curand")))
             || (self.spelled)(name)
             || words_at(text, &option).next().is_some()
             || told()
@@ -352,7 +367,8 @@ impl Look<'_> {
             };
             let Some(node) = self.module.exprs.get(named).filter(|node| node.expansion.is_none()) else { continue };
             let Some(name) = self.plain_name(named) else { continue };
-            let is_variable = name.bytes().any(|byte| byte.is_ascii_lowercase())
+            let is_variable = self.is_closed
+                && name.bytes().any(|byte| byte.is_ascii_lowercase())
                 && !["cuda", "cu", "std", "CU", "__"].iter().any(|start| name.starts_with(start))
                 && !OF_THE_LIBRARY.contains(&name);
             let is_constant = || is_own_constant(name) && !self.may_be_given(name);

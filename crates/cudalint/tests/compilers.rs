@@ -106,19 +106,30 @@ fn files_whose_types_or_names_no_compiler_takes() {
 /// A size that a build, a document or another file spells may come from there.
 #[test]
 fn sizes_that_nothing_defines() {
-    let told = |more: (&str, &str)| {
+    let told = |include: &str, more: (&str, &str)| {
         let text = "#include <cuda_runtime.h>\n__global__ void k(int *v) { __shared__ int s[ITEM_SIZE]; s[0] = *v; *v = s[0]; }\n\
                     void f(void **p) { cudaMalloc(p, 4); }\n";
-        told(&Sandbox::new(&[("a.cu", text), more]))
+        told(&Sandbox::new(&[("a.cu", &format!("{include}{text}")), more]))
     };
-    assert_eq!(told(("x.txt", "")), ["f?"]);
+    assert_eq!(told("", ("x.txt", "")), ["f?"]);
+    // A header of the project says nothing of it, either; one that is not here may.
+    assert_eq!(told("#include \"other.h\"\n", ("other.h", "#include <cstdio>\n#define OTHER_SIZE 4\n")), ["f?"]);
+    for (include, more) in [
+        ("#include \"other.h\"\n", ("x.txt", "")),
+        ("#include \"other.h\"\n", ("other.h", "#include <far/sizes.h>\n")),
+        ("#include <curand_kernel.h>\n", ("x.txt", "")),
+        ("#include \"other.h\"\n", ("other.h", "#include <curand_kernel.h>\n")),
+        ("#include \"other.h\"\n", ("other.h", "#define ITEM_SIZE 4\n")),
+    ] {
+        assert_eq!(told(include, more), ["f"], "{include} {more:?}");
+    }
     for more in [
         ("README.md", "Build with `nvcc -DITEM_SIZE=64 a.cu`.\n"),
         ("run.sh", "nvcc -D ITEM_SIZE=64 a.cu\n"),
         ("sizes.h", "#define ITEM_SIZE 64\n"),
         ("tune.py", "compile('-DITEM_SIZE=%d' % size)\n"),
     ] {
-        assert_eq!(told(more), ["f"], "{more:?}");
+        assert_eq!(told("", more), ["f"], "{more:?}");
     }
 }
 
