@@ -332,6 +332,7 @@ impl Look<'_> {
     /// Whether somebody may give a compiler a name: another text of the project spells it, or this one does as an option or in a comment.
     /// Headers of the random numbers have sizes for their own tables.
     fn may_be_given(&self, name: &str) -> bool {
+        const WITH_SIZES: [&str; 2] = ["curand.h", "curand_kernel.h"];
         let text = self.project.source(self.id);
         let option = format!("D{name}");
         let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };
@@ -344,7 +345,7 @@ impl Look<'_> {
         let own = self.id.index() as u32;
         let mut files =
             graph.reach(own).included.iter().copied().chain([own]).map(|file| self.project.module(ModuleId(file)));
-        files.any(|file| file.includes.iter().any(|include| include.target.contains("curand")))
+        files.any(|file| file.includes.iter().any(|include| WITH_SIZES.contains(&&*include.target)))
             || (self.spelled)(name)
             || words_at(text, &option).next().is_some()
             || told()
