@@ -3,6 +3,7 @@
 
 mod analyse;
 mod astray;
+mod autotools;
 pub mod baseline;
 mod cache;
 mod callers;
@@ -12,6 +13,7 @@ pub mod compile_commands;
 pub mod coverage;
 mod data_model;
 mod dead;
+mod displaced;
 mod draft;
 mod engine;
 mod expected;

@@ -1,6 +1,7 @@
 //! What the build files around the sources say: flags of `nvc++` that make memory of the heap the device's, too, and the
 //! macros that builds may define, and devices.
 
+use crate::autotools;
 use crate::compile_commands::makes_heap_shared;
 use crate::own_parts::OwnParts;
 use crate::project::Source;
@@ -11,8 +12,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 
 /// Build files whose text says what they do.
-const NAMES: [&str; 8] =
-    ["Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "common.mk", "make.inc", "setup.py", "build.sh"];
+const NAMES: [&str; 9] = [
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "CMakeLists.txt",
+    "common.mk",
+    "make.inc",
+    "setup.py",
+    "build.sh",
+    autotools::AUTOMAKE,
+];
 
 /// Build files that an editor keeps in a folder beside the sources, as Eclipse does.
 const BESIDE: [&str; 2] = ["Debug/makefile", "Release/makefile"];
@@ -55,6 +65,13 @@ fn makes_library(text: &str) -> bool {
 /// The beginnings of `CMake`'s commands and properties that list macros.
 const LISTS: [&str; 3] = ["add_compile_definitions(", "target_compile_definitions(", "COMPILE_DEFINITIONS "];
 
+/// The first architecture whose lanes need not be in step.
+const IN_STEP_BEFORE: u32 = 70;
+
+/// What stands before the number of an architecture that is compiled for.
+const ARCHITECTURE_FLAGS: [&str; 6] =
+    ["arch=compute_", "arch=sm_", "arch compute_", "arch sm_", "architecture=compute_", "architecture=sm_"];
+
 /// What build files say of the sources in and below their folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Builds {
@@ -85,19 +102,19 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
                 break;
             }
             let names = NAMES.iter().chain(&BESIDE);
-            let texts: Vec<String> = names.filter_map(|name| read_text(&folder.join(name)).ok()).collect();
-            let texts: Vec<String> = texts.iter().map(|text| without_comments(text)).collect();
+            let read = |name: &&'static str| Some((*name, without_comments(&read_text(&folder.join(name)).ok()?)));
+            let (names, texts): (Vec<&str>, Vec<String>) = names.filter_map(read).unzip();
             if !texts.is_empty() {
                 builds.building.push(folder.to_owned());
             }
+let within = root.and_then(|root| folder.strip_prefix(root).ok()).unwrap_or(folder);
             for text in &texts {
-                parts.add(
-                    root.and_then(|root| folder.strip_prefix(root).ok()).unwrap_or(folder),
-                    text,
-                    makes_library(text),
-                );
+                parts.add(within, text, makes_library(text));
             }
-            if texts.iter().any(|text| makes_library(text)) {
+            let hands_on = |(name, text): (&&str, &String)| *name == autotools::AUTOMAKE && autotools::hands_on(text);
+            if names.iter().zip(&texts).any(hands_on) {
+                builds.libraries.push(folder.to_owned());
+            } else if texts.iter().any(|text| makes_library(text)) {
                 made.push(folder.to_owned());
             }
             if texts.iter().any(|text| shares_heap(text)) {
@@ -110,7 +127,11 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
             if naming != Named::default() {
                 builds.naming.insert(folder.to_owned(), naming);
             }
-            let old: Vec<bool> = texts.iter().filter_map(|text| is_for_old_devices(text)).collect();
+            let configured = autotools::texts(folder, others);
+            let by_default =
+                configured.iter().filter_map(|text| is_for_old_devices_by_default(&without_comments(text)));
+            let old = texts.iter().filter_map(|text| is_for_old_devices(text));
+            let old: Vec<bool> = old.chain(by_default).collect();
             if !old.is_empty() && old.iter().all(|old| *old) {
                 builds.in_step.push(folder.to_owned());
             }
@@ -186,15 +207,21 @@ fn shares_heap(text: &str) -> bool {
 /// newer devices keeps its lanes in step, too (CUDA C++ Programming Guide, "Independent Thread Scheduling", on
 /// `-arch=compute_60 -code=sm_70`). `None` where it names no device.
 fn is_for_old_devices(text: &str) -> Option<bool> {
-    const IN_STEP_BEFORE: u32 = 70;
-    const FLAGS: [&str; 6] =
-        ["arch=compute_", "arch=sm_", "arch compute_", "arch sm_", "architecture=compute_", "architecture=sm_"];
-    let flags = FLAGS.into_iter().flat_map(|mark| numbers(text, mark));
+    let flags = ARCHITECTURE_FLAGS.into_iter().flat_map(|mark| numbers(text, mark));
     let mut named = flags.chain(open_architecture(text)).chain(listed_architectures(text)).peekable();
     if named.peek().is_none() {
         return text.contains("sm_").then_some(false);
     }
     Some(named.all(|number| (1..IN_STEP_BEFORE).contains(&number)))
+}
+
+/// The same of a text of `configure`, where whoever builds may give another device than the one that is written out: what is taken where he
+/// gives none counts, unless a newer one is written somewhere.
+fn is_for_old_devices_by_default(text: &str) -> Option<bool> {
+    let mut defaults = ARCHITECTURE_FLAGS.into_iter().flat_map(|mark| numbers(text, mark)).filter(|number| *number > 0);
+    let is_old = |number: u32| number < IN_STEP_BEFORE;
+    let all = || ["sm_", "compute_"].into_iter().flat_map(|mark| numbers(text, mark)).all(is_old);
+    defaults.next().map(|first| is_old(first) && defaults.all(is_old) && all())
 }
 
 /// The oldest version of the toolkit that a build file names by a path (`/usr/local/cuda-12.8`) or cannot do without
@@ -272,7 +299,9 @@ fn name(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{architecture, is_for_old_devices, macros, makes_library, makes_program, toolkit};
+    use super::{
+        architecture, is_for_old_devices, is_for_old_devices_by_default, macros, makes_library, makes_program, toolkit,
+    };
 
     #[test]
     fn programs_of_visual_studio() {
@@ -359,6 +388,20 @@ mod tests {
             ("-O3\n", None),
         ] {
             assert_eq!(is_for_old_devices(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn devices_that_are_taken_where_nobody_gives_one() {
+        for (text, expected) in [
+            ("AS_IF([..],[CUDA_ARCH=\" -arch=sm_11\"],[CUDA_ARCH=\" -arch=$enableval\"])\n", Some(true)),
+            ("NVCCFLAGS=\"-gencode arch=compute_20,code=sm_21\"\n", Some(true)),
+            ("[CUDA_ARCH=\" -arch=sm_11\"],[CUDA_ARCH=\" -arch=sm_75\"]\n", Some(false)),
+            ("CUDA_ARCH=\"-arch=sm_11\"\ncase $with_arch in sm_80) ;; esac\n", Some(false)),
+            ("CUDA_ARCH=\"-arch=$enableval\"\n", None),
+            ("AC_PROG_CXX\n", None),
+        ] {
+            assert_eq!(is_for_old_devices_by_default(text), expected, "{text}");
         }
     }
 }

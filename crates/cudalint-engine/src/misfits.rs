@@ -1,6 +1,6 @@
 //! What compilers refuse though its grammar is right: an argument of a launch that cannot become its parameter, a variable that is no
-//! pointer given to `cudaMalloc`, memory of `malloc` without a cast, a launch with another number of arguments than its kernel takes, a name
-//! that nothing declares. A file with one of these is no program, so that nothing in it runs.
+//! pointer given to `cudaMalloc`, memory of `malloc` without a cast, a launch with another number of arguments than its kernel takes, a member
+//! of a number, a name that nothing declares. A file with one of these is no program, so that nothing in it runs.
 //!
 //! Only what the file itself shows counts: types that something out of sight may decide are asked nothing.
 
@@ -9,7 +9,7 @@ use crate::roles::COMPILED;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::Effect;
 use cudalint_program::ir::{
-    Expr, ExprId, Function, FunctionId, FunctionRole, LaunchExpr, LocalId, Module, ModuleId, Path,
+    Expr, ExprId, Function, FunctionId, FunctionRole, LaunchExpr, LocalId, Module, ModuleId, Path, Type,
 };
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::visit::{Item, walk};
@@ -27,10 +27,11 @@ pub(crate) struct Misfit {
 /// Variables that the compiler itself declares in code for devices.
 const BUILT_IN: [&str; 4] = ["threadIdx", "blockIdx", "blockDim", "gridDim"];
 
-/// The first misfit of a module.
-pub(crate) fn misfit(project: &Project, id: ModuleId) -> Option<Misfit> {
+/// The first misfit of a module. `spelled`: whether another text of the project has a word, be it in the middle of one, or may have it.
+pub(crate) fn misfit(project: &Project, id: ModuleId, spelled: &dyn Fn(&str) -> bool) -> Option<Misfit> {
     let module = project.module(id);
-    let is_closed = is_closed(project, id);
+    let has_all = has_all_includes(project, id);
+    let is_closed = has_all && project.includes().direct(id.index() as u32).is_empty();
     let mut comments_of_file = None;
     if let Some(second) = second_main(project, id) {
         return Some(second);
@@ -38,11 +39,14 @@ pub(crate) fn misfit(project: &Project, id: ModuleId) -> Option<Misfit> {
     module.functions.iter_enumerated().find_map(|(number, function)| {
         let body = function.body.as_ref().filter(|_| is_asked(project, id, function))?;
         let scope = Scope::new(project, id, Some(number), &TypeEnv::default());
-        let mut look = Look { project, id, module, function, scope, found: None };
+        let mut look = Look { project, id, module, function, scope, is_closed, spelled, found: None };
         walk(module, function, body, |item| {
             match item {
-                Item::Expr(expr) => look.expression(expr, is_closed.then_some(&mut comments_of_file)),
-                Item::Declare(local) => look.declaration(local),
+                Item::Expr(expr) => look.expression(expr, has_all.then_some(&mut comments_of_file)),
+                Item::Declare(local) => {
+                    look.declaration(local);
+                    look.extents(local, has_all.then_some(&mut comments_of_file));
+                }
                 Item::Stmt(_) => {}
             }
             look.found.is_none()
@@ -79,10 +83,11 @@ fn is_asked(project: &Project, id: ModuleId, function: &Function) -> bool {
     function.role == FunctionRole::Free && function.template_params.is_empty() && !function.damaged && !of_template()
 }
 
-/// Whether a file is compiled by itself, and all that it includes declares no names of variables but the few of C's library: then it
-/// declares what it uses.
-fn is_closed(project: &Project, id: ModuleId) -> bool {
-    const WITH_ENDING: [&str; 18] = [
+/// Whether a file is compiled by itself, and what it includes is in sight, or declares no names of variables but the few of C's library: then
+/// names are declared where the project has them.
+fn has_all_includes(project: &Project, id: ModuleId) -> bool {
+    const WITH_ENDING: [&str; 19] = [
+        "bits/stdc++.h",
         "stdio.h",
         "stdlib.h",
         "string.h",
@@ -107,11 +112,18 @@ fn is_closed(project: &Project, id: ModuleId) -> bool {
         WITH_ENDING.contains(&target) || target.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     };
     let compiled = COMPILED.iter().any(|ending| project.path(id).ends_with(ending));
+    let graph = project.includes();
+    let has_all = |file: u32| {
+        let includes = project.module(ModuleId(file)).includes.iter();
+        let mut in_sight = graph.targets(file).iter().map(Option::is_some);
+        includes.into_iter().all(|include| in_sight.next().unwrap_or(false) || known(&include.target))
+    };
+    let own = id.index() as u32;
     compiled
         && module.damage.is_empty()
-        && module.includes.iter().all(|include| known(&include.target))
-        && project.includes().direct(id.index() as u32).is_empty()
-        && project.includes().includers(id.index() as u32).is_empty()
+        && graph.includers(own).is_empty()
+        && has_all(own)
+        && graph.reach(own).included.iter().all(|file| has_all(*file))
 }
 
 /// A function that is looked through.
@@ -121,6 +133,10 @@ struct Look<'p> {
     module: &'p Module,
     function: &'p Function,
     scope: Scope<'p>,
+    /// Whether the file declares all that it names, but what C's library and CUDA's headers declare.
+    is_closed: bool,
+    /// Whether another text of the project may have a word.
+    spelled: &'p dyn Fn(&str) -> bool,
     found: Option<Misfit>,
 }
 
@@ -171,6 +187,7 @@ impl Look<'_> {
                 }
             }
             Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => self.assignment(*target),
+            Some(Expr::Member { base, .. }) => self.member(id, *base),
             _ => {}
         }
     }
@@ -277,6 +294,32 @@ impl Look<'_> {
         }
     }
 
+    /// `i.x` of `int i`.
+    fn member(&mut self, id: ExprId, base: ExprId) {
+        let Some(Expr::Local(local)) = self.kind(base).filter(|_| self.is_written(base)) else { return };
+        let Some(variable) = self.function.locals.get(*local) else { return };
+        // A type that is spelled out, and no name that other code may give another meaning.
+        let mut ty = self.module.types.get(variable.ty);
+        while let Some(Type::Qualified { ty: inner, .. }) = ty {
+            ty = self.module.types.get(*inner);
+        }
+        if matches!(ty, Some(Type::Bool | Type::Int { .. } | Type::Float { bytes: 4 | 8 })) {
+            let what = format!("`{}`, a member of a number", self.text(id));
+            self.find(id, what);
+        }
+    }
+
+    /// `int values[SIZE]`.
+    fn extents(&mut self, local: LocalId, mut comments: Option<&mut Option<Vec<Comment>>>) {
+        let mut ty = self.function.locals.get(local).map(|variable| variable.ty);
+        let mut extents = Vec::new();
+        while let Some(Type::Array(element, extent)) = ty.and_then(|ty| self.module.types.get(ty)) {
+            extents.extend(extent);
+            ty = Some(*element);
+        }
+        self.undeclared(extents.iter(), comments.take());
+    }
+
     /// `threadIdx.x = 0`.
     fn assignment(&mut self, target: ExprId) {
         let Some(Expr::Member { base, arrow: false, .. }) = self.kind(target) else { return };
@@ -284,6 +327,28 @@ impl Look<'_> {
             let what = format!("an assignment to `{name}`");
             self.find(target, what);
         }
+    }
+
+    /// Whether somebody may give a compiler a name: another text of the project spells it, or this one does as an option or in a comment.
+    /// Headers of the random numbers have sizes for their own tables.
+    fn may_be_given(&self, name: &str) -> bool {
+        const WITH_SIZES: [&str; 2] = ["curand.h", "curand_kernel.h"];
+        let text = self.project.source(self.id);
+        let option = format!("D{name}");
+        let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };
+        let told = || {
+            comments(text, &region)
+                .iter()
+                .any(|it| text.get(it.span.range()).is_some_and(|inside| inside.contains(name)))
+        };
+        let graph = self.project.includes();
+        let own = self.id.index() as u32;
+        let mut files =
+            graph.reach(own).included.iter().copied().chain([own]).map(|file| self.project.module(ModuleId(file)));
+        files.any(|file| file.includes.iter().any(|include| WITH_SIZES.contains(&&*include.target)))
+            || (self.spelled)(name)
+            || words_at(text, &option).next().is_some()
+            || told()
     }
 
     /// Whether an argument is a name that nothing in its file declares before.
@@ -303,9 +368,11 @@ impl Look<'_> {
             };
             let Some(node) = self.module.exprs.get(named).filter(|node| node.expansion.is_none()) else { continue };
             let Some(name) = self.plain_name(named) else { continue };
-            let is_variable = name.bytes().any(|byte| byte.is_ascii_lowercase())
+            let is_variable = self.is_closed
+                && name.bytes().any(|byte| byte.is_ascii_lowercase())
                 && !["cuda", "cu", "std", "CU", "__"].iter().any(|start| name.starts_with(start))
                 && !OF_THE_LIBRARY.contains(&name);
+            let is_constant = || is_own_constant(name) && !self.may_be_given(name);
             let comments = found.get_or_insert_with(|| comments(text, &region));
             let use_of_it = node.span.start as usize;
             let elsewhere = |at: usize| {
@@ -314,7 +381,7 @@ impl Look<'_> {
                 around.peek().is_some() && around.all(|other| !other.span.range().contains(&use_of_it))
             };
             let mut before = words_at(text, name).take_while(|at| *at < use_of_it);
-            let is_unknown = is_variable && before.all(|at| holds(comments, at) || elsewhere(at));
+            let is_unknown = (is_variable || is_constant()) && before.all(|at| holds(comments, at) || elsewhere(at));
             drop(before);
             if is_unknown {
                 let what = format!("`{name}`, which nothing declares");
@@ -323,6 +390,16 @@ impl Look<'_> {
             }
         }
     }
+}
+
+/// Whether a name in capitals is one that programs give to sizes of their own. Of the headers with which a file counts as closed, those of
+/// C, C++ and CUDA's runtime, none defines a macro that ends so but those that begin as listed here.
+fn is_own_constant(name: &str) -> bool {
+    const ENDINGS: [&str; 7] = ["_SIZE", "_DIM", "_LENGTH", "_HEIGHT", "_ROWS", "_COLS", "_THREADS"];
+    const OF_HEADERS: [&str; 8] = ["CPU_", "CU", "FP_", "MAX_", "PAGE_", "STATX_", "WARP_", "_"];
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+        && !OF_HEADERS.iter().any(|start| name.starts_with(start))
+        && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 /// What kinds of objects there are for pointers.

@@ -111,7 +111,7 @@ impl<'p> Noticed<'p> {
     }
 
     /// Whether the project builds the file, or installs it as a part of a package.
-    fn is_in_use(&self, in_python: bool, source: &Source, path: &str) -> bool {
+    pub fn is_in_use(&self, in_python: bool, source: &Source, path: &str) -> bool {
         if in_python {
             let installed = || self.packages.iter().any(|folder| source.real.starts_with(folder));
             return source.kind == FileKind::Python && installed();

@@ -58,6 +58,11 @@ impl Other {
         places.iter().any(|at| !names_file(&self.text, *at) && !own.iter().any(|span| span.contains(at)))
     }
 
+    /// Whether a file of C or C++ spells the name of another one outside of comments.
+    pub fn names_file(&self, name: &str) -> bool {
+        self.text.match_indices(name).any(|(at, _)| !self.is_comment(at))
+    }
+
     /// Whether it spells a word outside of comments of C and C++.
     pub fn names(&self, name: &str) -> bool {
         words_at(&self.text, name).any(|at| self.role != Role::Quiet || !self.is_comment(at))

@@ -22,7 +22,7 @@ use crate::unread_symbols::lands_unread;
 use cudalint_findings::{Confidence, Fault, Finding, Shows, Witness};
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
-use cudalint_program::ir::ModuleId;
+use cudalint_program::ir::{FunctionRole, ModuleId};
 use cudalint_replay::facts::{Facts, SpaceFault, SpaceFaultKind};
 use cudalint_syntax::{Language, Span, flaw};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -111,7 +111,9 @@ impl<'p> Relevance<'p> {
                     // What a compiler refuses is refused there, too; but several programs in one file are meant to be taken apart.
                     let runs = finding.claim.shows != Shows::CompileError;
                     let flaw = if runs { self.is_flawed(id) } else { self.is_collection(id) };
-                    flaw.or_else(|| self.never_runs(id, at))
+                    let called = || if runs { self.calls_kernel(id, source, crossings) } else { None };
+                    flaw.or_else(called)
+                        .or_else(|| self.never_runs(id, at))
                         .or_else(|| self.is_unlisted(id))
                         .or_else(|| self.is_astray(id))
                         .or_else(|| self.is_in_no_program(id))
@@ -208,10 +210,39 @@ impl<'p> Relevance<'p> {
             let ends = |name: &str| of_library(name) && !own(name) && !self.project.has_macro(id, name);
             let text = self.project.source(id);
             let flaw = flaw(text, &module.passed_over, ends).map(|flaw| (flaw.span, flaw.what.to_owned()));
-            let (span, what) = flaw.or_else(|| misfit(self.project, id).map(|found| (found.span, found.what)))?;
+            let spelled = |word: &str| self.is_spelled(id, word);
+            let found = || misfit(self.project, id, &spelled).map(|found| (found.span, found.what));
+            let (span, what) = flaw.or_else(found)?;
             self.refused(id, span, &what)
         };
         self.flaws.get(id.index())?.get_or_init(found).clone()
+    }
+
+    /// Whether another text of the project than a module's own has a word, or may have it.
+    fn is_spelled(&self, id: ModuleId, word: &str) -> bool {
+        let Some(texts) = self.others.as_ref().and_then(Others::texts) else { return true };
+        texts.iter().any(|text| text.text.contains(word))
+            || self.project.modules().any(|other| other != id && self.project.source(other).contains(word))
+    }
+
+    /// Whether a module calls a kernel as if it were a function, which compilers refuse. Where the project builds the file, that is hardly so.
+    fn calls_kernel(&self, id: ModuleId, source: &Source, crossings: &[SpaceFault]) -> Option<String> {
+        let module = self.project.module(id);
+        let path = &**self.project.path(id);
+        let is_source = COMPILED.iter().any(|ending| path.ends_with(ending));
+        let is_sure = |fault: &&SpaceFault| {
+            let mut branches = module.supposed.iter().map(|branch| branch.span.range());
+            fault.kind == SpaceFaultKind::KernelCalled
+                && branches.all(|branch| !branch.contains(&(fault.span.start as usize)))
+                && module.functions.get(fault.caller).is_some_and(|caller| {
+                    caller.role == FunctionRole::Free && caller.template_params.is_empty() && !caller.damaged
+                })
+        };
+        let fault = crossings.iter().find(is_sure)?;
+        if !is_source || module.inside.is_some() || self.noticed.is_in_use(false, source, path) {
+            return None;
+        }
+        self.refused(id, fault.span, &format!("a call of the kernel `{}`", fault.callee))
     }
 
     /// Whether a file is several programs.

@@ -1,16 +1,18 @@
 //! Files that no build compiles and no file includes: what is wrong in them is in nobody's program.
 //!
 //! That is only known where the build names its sources one by one. Any text of the project that spells a file's name counts as
-//! use of it, build files also with the name alone; a pattern with a star covers what it may match.
+//! use of it, build files also with the name alone; a pattern with a star covers what it may match. Of several files with a name a build
+//! file means the one beside it, one that cannot work where it lies says nothing (`displaced.rs`), and a comment includes no header.
 
+use crate::displaced::{displaced, means_another};
 use crate::exports::hands_on_headers;
 use crate::listed_neighbours::ListedNeighbours;
-use crate::others::{Other, Others, file_names, words, words_at};
+use crate::others::{Other, Others, file_names, holds, words, words_at};
 use crate::patterns::Patterns;
 use crate::roles::{COMPILED, Role};
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, Module, ModuleId};
-use cudalint_syntax::Language;
+use cudalint_syntax::{Language, Region, Span, comments};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 use std::path::Path;
@@ -129,8 +131,38 @@ pub(crate) fn unlisted(
     let packs = |text: &Other| ["setup(", "packages="].iter().any(|mark| text.text.contains(mark));
     let hands_on = texts.iter().any(|text| hands_on_headers(text) || text.role != Role::Document && packs(text));
     let neighbours = ListedNeighbours::of(reals.values().copied(), texts);
-    let spelled: FxHashSet<&str> = texts.iter().flat_map(|text| file_names(&text.text)).collect();
-    let is_spelled = |file: &File<'_>| spelled.contains(file.name()) || scripted.name(file.stem());
+    let mut spelled: FxHashMap<&str, Vec<&Other>> = FxHashMap::default();
+    for (text, name) in texts.iter().flat_map(|text| file_names(&text.text).map(move |name| (text, name))) {
+        let by = spelled.entry(name).or_default();
+        if by.last().is_none_or(|last| !std::ptr::eq(*last, text)) {
+            by.push(text);
+        }
+    }
+    let quiet = texts.iter().filter(|text| text.role == Role::Quiet).map(|text| &*text.path);
+    let all_sources: FxHashSet<&Path> = reals.values().copied().chain(quiet).collect();
+    let displaced = displaced(texts, &all_sources);
+    let is_displaced = |text: &Other| displaced.iter().any(|other| std::ptr::eq(*other, text));
+    // Whether a text that spells a file's name says nothing of the file.
+    let is_about_another = |text: &Other, file: &File<'_>| {
+        is_displaced(text) && real(file) == text.folder()
+            || means_another(text, real(file), file.name(), &all_sources)
+            || text.role == Role::Quiet && !file.is_compiled() && !text.names_file(file.name())
+    };
+    let is_spelled = |file: &File<'_>| {
+        let by = spelled.get(file.name()).map_or(&[][..], Vec::as_slice);
+        by.iter().any(|text| !is_about_another(text, file)) || scripted.name(file.stem())
+    };
+    // As `is_listed`, but by a build that means this file. Mostly it is one around it.
+    let of_builds: OnceCell<Vec<Words<'_>>> = OnceCell::new();
+    let is_meant = |file: &File<'_>| {
+        let words = of_builds.get_or_init(|| builds.iter().map(|text| Words::of(std::iter::once(*text))).collect());
+        let all = || builds.iter().zip(words);
+        let means = |(text, words): (&&Other, &Words<'_>)| words.name(file.stem()) && !is_about_another(text, file);
+        patterns.compose(file.name())
+            || all().filter(|(text, _)| real(file).starts_with(text.folder())).any(means)
+            || all().any(means)
+    };
+    let is_left = |file: &File<'_>| displaced.iter().any(|makefile| makefile.folder() == real(file));
     // Beside a program that somebody is told to build by hand, other files may be built.
     let by_hand: FxHashSet<&str> = sources
         .iter()
@@ -141,7 +173,7 @@ pub(crate) fn unlisted(
     // Files that nothing but sources of the program names; who these are is asked below.
     let may_be_idle = |at: &usize| {
         let file = &files[*at];
-        let is_left_out = || neighbours.lists_one_by_one(real(file), file.name());
+        let is_left_out = || is_left(file) && !is_covered[*at] || neighbours.lists_one_by_one(real(file), file.name());
         let by_kind = if file.is_compiled() && file.starts() {
             // Where the build makes the other programs of a folder one by one, it is made by hand, if at all.
             !is_covered[*at] && (programs_made(file) >= LEAST_PROGRAMS || is_kept_copy(file, &files))
@@ -155,12 +187,12 @@ pub(crate) fn unlisted(
             (!library && is_program || programs && !hands_on || tells && has_build(file) && !library)
                 && !file.path.split('/').any(|folder| folder == "include")
         };
-        by_kind && !is_listed[*at] && !file.module.nvrtc && !is_spelled(file)
+        let is_built = is_listed[*at] && is_meant(file);
+        by_kind && !is_built && !file.module.nvrtc && !is_spelled(file)
     };
     let mut idle: FxHashSet<usize> = (0..files.len()).filter(may_be_idle).collect();
     let wanted: FxHashSet<&str> = idle.iter().filter_map(|at| Some(files.get(*at)?.name())).collect();
-    let spelled: Vec<FxHashSet<&str>> =
-        files.iter().map(|file| file_names(file.text).filter(|name| wanted.contains(name)).collect()).collect();
+    let spelled: Vec<FxHashSet<&str>> = files.iter().map(|file| names_of_files(file, &wanted)).collect();
     // A file that another one names is used where that one is.
     loop {
         let is_used = |at: &usize| {
@@ -174,6 +206,19 @@ pub(crate) fn unlisted(
         idle.retain(|at| !used.contains(at));
     }
     idle.into_iter().filter_map(|at| ids.get(at).copied()).collect()
+}
+
+/// Those of some names of files that a file spells; of headers outside of comments, since from there nothing is included.
+fn names_of_files<'p>(file: &File<'p>, wanted: &FxHashSet<&str>) -> FxHashSet<&'p str> {
+    let all: FxHashSet<&str> = file_names(file.text).filter(|name| wanted.contains(name)).collect();
+    let is_source = |name: &str| COMPILED.iter().any(|ending| name.ends_with(ending));
+    if file.module.language != Language::Cuda || file.module.inside.is_some() || all.iter().all(|name| is_source(name))
+    {
+        return all;
+    }
+    let left_out = comments(file.text, &Region { language: Language::Cuda, span: Span::new(0, file.text.len()) });
+    let is_code = |name: &&str| file.text.match_indices(*name).any(|(at, _)| !holds(&left_out, at));
+    all.into_iter().filter(|name| is_source(name) || is_code(name)).collect()
 }
 
 /// Whether a file is kept beside the one that it is a copy of: `solver_old.cu` beside `solver.cu`.

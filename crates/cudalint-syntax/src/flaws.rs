@@ -127,7 +127,39 @@ impl Look<'_> {
         {
             return Some("a number by itself");
         }
-        self.lacks_end(token, ends)
+        self.lacks_mark(at, starts).or_else(|| self.lacks_order(at)).or_else(|| self.lacks_end(token, ends))
+    }
+
+    /// `include<stdio.h>` without its `#`, as the beginning of a line.
+    fn lacks_mark(&self, at: usize, starts: bool) -> Option<&'static str> {
+        let token = self.tokens.get(at).filter(|token| token.kind == Kind::Word && self.word(token) == "include")?;
+        let begins =
+            at.checked_sub(1).and_then(|last| self.tokens.get(last)).is_none_or(|last| self.parts(last, token));
+        let next = self.tokens.get(at + 1)?;
+        let names = match next.kind {
+            Kind::Text => true,
+            // Of templates and comparisons none goes on with a file.
+            Kind::Punct if next.code == u16::from(b'<') => {
+                let line = self.bytes.get(next.end as usize..)?.split(|byte| *byte == b'\n').next()?;
+                let name = line.split(|byte| *byte == b'>').next()?;
+                name.ends_with(b".h") || name.ends_with(b".hpp") || name.ends_with(b".cuh")
+            }
+            _ => false,
+        };
+        (self.open.is_empty() && starts && begins && names && !self.parts(token, next))
+            .then_some("`include` without its `#`")
+    }
+
+    /// `using std namespace;`.
+    fn lacks_order(&self, at: usize) -> Option<&'static str> {
+        let [using, name, space, end] = [at.checked_sub(3)?, at - 2, at - 1, at];
+        let word = |at: usize, word: &str| {
+            self.tokens.get(at).is_some_and(|token| token.kind == Kind::Word && self.word(token) == word)
+        };
+        let is_name = self.group(name) == Some(Group::Plain)
+            && self.tokens.get(name).is_some_and(|name| !crate::keywords::is_caps(self.word(name).as_bytes()));
+        (word(using, "using") && is_name && word(space, "namespace") && self.is(Some(end), b';'))
+            .then_some("`using` without `namespace` behind it")
     }
 
     /// A call of a function of a library, as a statement of its own, and behind it something else.
@@ -215,6 +247,9 @@ mod tests {
             "int main() { int *d; cudaMalloc(&d, 4) }\n",
             "int main() { int *d; cudaMalloc(&d,\n",
             "int main() { int n = 4 +\n",
+            "include<stdio.h>\nint main() {}\n",
+            "#include <cstdio>\ninclude \"all.h\"\nint main() {}\n",
+            "using std namespace;\nint main() {}\n",
         ] {
             assert!(what(text).is_some(), "{text}");
         }
@@ -232,6 +267,8 @@ mod tests {
             "void f() {\n#if A\n  if (x) {\n#else\n  if (y) {\n#endif\n  }\n}\n",
             "// don't `do`\n/* a number: 1 */\n#error don't `do` that.\nint a = 1;\n",
             "struct S { int a; } s = { .a = 1 };\nfloat x = (float) s.a;\nasm(\"` 1\");\n",
+            "using include = A<stdio.h>;\nint n;\ninclude<stdio> f();\nvoid g() { n =\ninclude<stdio.h>(4); }\n",
+            "using namespace std;\nusing EMPTY namespace std;\nusing a = b; namespace c = d;\nusing std::c; namespace e {}\n",
             "#include \"numbers.inc\"\nstatic const int a[] = {\n1,\n2\n};\n",
         ] {
             assert_eq!(what(text), None, "{text}");

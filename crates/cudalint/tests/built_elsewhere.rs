@@ -104,3 +104,95 @@ fn kernels_that_a_program_in_another_language_launches() {
     assert_eq!(told(("src/run.zig", "const lut = 4;\n")), ["likely"]);
     assert_eq!(told(("build.sh", "echo lut\n")), ["likely"]);
 }
+
+/// A build means the file beside it, and says nothing of another one with its name.
+#[test]
+fn sources_with_the_name_of_one_that_another_folder_builds() {
+    let [a, b, c] = ["a", "b", "c"].map(|name| format!("#include \"all.h\"\n{}", dropping(name)));
+    let part = format!("#include \"all.h\"\n{}", dropping("part"));
+    let header = "void a(void **p);\nvoid b(void **p);\nvoid c(void **p);\nvoid part(void **p);\n";
+    let main = "#include \"all.h\"\nint main() { void *p; a(&p); b(&p); c(&p); part(&p); return 0; }\n";
+    let told = |other: &str, own: &str| {
+        let build = "app: main.cpp a.cu b.cu c.cu\n\tnvcc $^ -o app\n";
+        let files = [
+            ("src/all.h", header),
+            ("src/a.cu", &*a),
+            ("src/b.cu", &*b),
+            ("src/c.cu", &*c),
+            ("src/part.cu", &*part),
+            ("src/main.cpp", main),
+            ("src/makefile", build),
+            (own, "int two;\n"),
+            ("tools/makefile", other),
+        ];
+        of("part", &files)
+    };
+    let own = "tools/part.cu";
+    assert_eq!(told("part.o: part.cu\n\tnvcc -c part.cu -o ../tmp/part.o\n", own), ["part?"]);
+    for other in [
+        "part.o: part.cu\n\tnvcc -c ../src/part.cu -o ../tmp/part.o\n",
+        "part.o: part.cu\n\tnvcc -c ..\\src\\part.cu\n",
+        "part.o: $(DIR)/part.cu\n\tnvcc -c $<\n",
+        "vpath %.cu $(DIR)\npart.o: part.cu\n\tnvcc -c $<\n",
+    ] {
+        assert_eq!(told(other, own), ["part"], "{other}");
+    }
+    // Where none lies beside it, the build may mean any.
+    assert_eq!(told("part.o: part.cu\n\tnvcc -c part.cu -o ../tmp/part.o\n", "tools/one.cu"), ["part"]);
+}
+
+/// A makefile that names sources by a way which leads nowhere, but would in another folder, was copied from there.
+#[test]
+fn makefiles_that_lie_where_they_cannot_work() {
+    let part =
+        format!("#include <cuda_runtime.h>\n{}int main() {{ void *p; part(&p); return 0; }}\n", dropping("part"));
+    let told = |makefile: &str, more: &[(&str, &str)]| {
+        let files = [
+            ("kept/part.cu", &*part),
+            ("kept/makefile", makefile),
+            ("src/control/modes.cpp", "int modes;\n"),
+            ("src/main.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return 0; }\n"),
+            ("src/makefile", "app: main.cu control/modes.cpp\n\tnvcc $^ -o app\n"),
+        ];
+        of("part", &[&files, more].concat())
+    };
+    let none = ("x.txt", "");
+    for makefile in [
+        "run: part.cu control\\modes.cpp\n\tnvcc part.cu control\\modes.cpp -o run\n",
+        "run: part.cu ./control/modes.cpp\n\tnvcc $^ -o run\n",
+    ] {
+        assert_eq!(told(makefile, &[none]), ["part?"], "{makefile}");
+    }
+    let makefile = "run: part.cu control/modes.cpp\n\tnvcc $^ -o run\n";
+    for (makefile, more) in [
+        (makefile, ("kept/control/modes.cpp", "int modes;\n")),
+        // Called from the folder above.
+        (makefile, ("control/modes.cpp", "int modes;\n")),
+        (makefile, ("run.sh", "make -f ../kept/makefile\n")),
+        (makefile, ("README.md", "Build `kept/part.cu` with nvcc.\n")),
+        ("run: part.cu control/other.cpp\n\tnvcc $^ -o run\n", none),
+        ("run: part.cu $(SRC)/control/modes.cpp\n\tnvcc $^ -o run\n", none),
+        ("run: part.cu ../src/control/modes.cpp\n\tnvcc $^ -o run\n", none),
+        ("run: part.cu\n\tcd ../src; nvcc ../kept/part.cu control/modes.cpp -o run\n", none),
+        ("run: part.cu\n\tnvcc $^ -o run\n# control/modes.cpp\n", none),
+    ] {
+        assert_eq!(told(makefile, &[more]), ["part"], "{makefile} {more:?}");
+    }
+}
+
+/// What is commented out includes nothing.
+#[test]
+fn headers_that_only_a_comment_includes() {
+    let header = format!("#pragma once\n#include <cuda_runtime.h>\n{}", dropping("inline old"));
+    let told = |include: &str, more: &[(&str, &str)]| {
+        let main = format!("{include}\n__global__ void k() {{}}\nint main() {{ k<<<1, 1>>>(); return 0; }}\n");
+        of("old", &[more, &[("main.cu", &*main), ("old.cuh", &*header)]].concat())
+    };
+    let none = ("x.txt", "");
+    assert_eq!(told("//#include \"old.cuh\"", &[none]), ["old?"]);
+    assert_eq!(told("/*\n#include \"old.cuh\"\n*/", &[("a.cpp", "// See old.cuh.\n")]), ["old?"]);
+    assert_eq!(told("#include \"old.cuh\"", &[none]), ["old"]);
+    assert_eq!(told("#define OLD \"old.cuh\"\n#include OLD", &[none]), ["old"]);
+    assert_eq!(told("//#include \"old.cuh\"", &[("a.cpp", "#include \"old.cuh\"\n")]), ["old"]);
+    assert_eq!(told("//#include \"old.cuh\"", &[("README.md", "Include `old.cuh`.\n")]), ["old"]);
+}

@@ -18,6 +18,8 @@ fn files_that_no_compiler_takes() {
     for text in [
         call,
         &format!("c++\n{code}"),
+        &code.replace("#include", "include"),
+        &format!("{code}using std namespace;\n"),
         &format!("{code}This code allocates memory.\n"),
         &format!("{code}1\n"),
         &format!("{code}int main() {{ int n = 4 +"),
@@ -71,6 +73,11 @@ fn files_whose_types_or_names_no_compiler_takes() {
         "double *h = calloc(2, 4);",
         "k<<<1, 1>>>(d, 1);",
         "n<<<1, 1>>>(1);",
+        "int i = 1; printf(\"%d\", i.y);",
+        "const float x = 1; printf(\"%f\", x.y);",
+        "n(1, 2);",
+        "int a[ITEM_SIZE]; cudaMemcpy(a, d, 4, cudaMemcpyDeviceToHost);",
+        "k<<<1, BLOCK_DIM>>>(d);",
     ] {
         assert!(told(refused).iter().all(|name| name == "main?"), "{refused}");
     }
@@ -83,10 +90,64 @@ fn files_whose_types_or_names_no_compiler_takes() {
         "int a[4][4]; k<<<1, 1>>>(a[0]);",
         "unsigned long long at; cudaMalloc((void **)&at, 4);",
         "dim3 grid(1); k<<<grid, 1>>>(d);",
+        "int2 i; i.y = 1; printf(\"%d\", i.y);",
+        "auto i = make_int2(1, 2); printf(\"%d\", i.y);",
+        "Number i; printf(\"%d\", i.y);",
+        "char a[PAGE_SIZE]; cudaMemcpy(a, d, 4, cudaMemcpyDeviceToHost);",
+        "char a[FILENAME_MAX]; cudaMemcpy(a, d, 4, cudaMemcpyDeviceToHost);",
+        "int a[ITEM_SIZE]; /* with -DITEM_SIZE=4 */ cudaMemcpy(a, d, 4, cudaMemcpyDeviceToHost);",
+        "#define ITEM_SIZE 4\nint a[ITEM_SIZE]; cudaMemcpy(a, d, 4, cudaMemcpyDeviceToHost);",
         "auto grid = 1; k<<<grid, 1>>>(d); fprintf(stderr, \"%p\", (void *)d);",
     ] {
         assert!(told(taken).iter().all(|name| name == "main"), "{taken}");
     }
+}
+
+/// A size that a build, a document or another file spells may come from there.
+#[test]
+fn sizes_that_nothing_defines() {
+    let told = |include: &str, more: (&str, &str)| {
+        let text = "#include <cuda_runtime.h>\n__global__ void k(int *v) { __shared__ int s[ITEM_SIZE]; s[0] = *v; *v = s[0]; }\n\
+                    void f(void **p) { cudaMalloc(p, 4); }\n";
+        told(&Sandbox::new(&[("a.cu", &format!("{include}{text}")), more]))
+    };
+    assert_eq!(told("", ("x.txt", "")), ["f?"]);
+    // A header of the project says nothing of it, either; one that is not here may.
+    assert_eq!(told("#include \"other.h\"\n", ("other.h", "#include <cstdio>\n#define OTHER_SIZE 4\n")), ["f?"]);
+    for (include, more) in [
+        ("#include \"other.h\"\n", ("x.txt", "")),
+        ("#include \"other.h\"\n", ("other.h", "#include <far/sizes.h>\n")),
+        ("#include <curand_kernel.h>\n", ("x.txt", "")),
+        ("#include \"other.h\"\n", ("other.h", "#include <curand_kernel.h>\n")),
+        ("#include \"other.h\"\n", ("other.h", "#define ITEM_SIZE 4\n")),
+    ] {
+        assert_eq!(told(include, more), ["f"], "{include} {more:?}");
+    }
+    for more in [
+        ("README.md", "Build with `nvcc -DITEM_SIZE=64 a.cu`.\n"),
+        ("run.sh", "nvcc -D ITEM_SIZE=64 a.cu\n"),
+        ("sizes.h", "#define ITEM_SIZE 64\n"),
+        ("tune.py", "compile('-DITEM_SIZE=%d' % size)\n"),
+    ] {
+        assert_eq!(told("", more), ["f"], "{more:?}");
+    }
+}
+
+/// Nobody calls a kernel in a file that a build compiles.
+#[test]
+fn files_that_call_a_kernel_as_a_function() {
+    let told = |call: &str, more: (&str, &str)| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n__global__ void k(int n) {{}}\nvoid f(void **p) {{ cudaMalloc(p, 4); }}\n{call}\n"
+        );
+        told(&Sandbox::new(&[("a.cu", &text), more]))
+    };
+    let none = ("x.txt", "");
+    assert_eq!(told("void g() { k(1); }", none), ["f?"]);
+    assert_eq!(told("void g() { k<<<1, 1>>>(1); }", none), ["f"]);
+    assert_eq!(told("template <typename T> void g(T n) { k(n); }", none), ["f"]);
+    assert_eq!(told("void k(float x); void g() { k(1); }", none), ["f"]);
+    assert_eq!(told("void g() { k(1); }", ("Makefile", "a: a.cu\n\tnvcc $^ -o $@\n")), ["f"]);
 }
 
 #[test]

@@ -344,6 +344,21 @@ void run(int *to) { sum<<<1, 64>>>(to); }
         let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
         assert_eq!(ran.stdout.contains("in step"), found, "{makefile}: {ran:?}");
     }
+    // What `configure` takes where nobody gives another device.
+    let chosen = "[CUDA_ARCH=\" -arch=sm_11\"],[CUDA_ARCH=\" -arch=$enableval\"]";
+    for (name, text_of_it, makefile, found) in [
+        ("configure.ac", format!("AS_IF([test x],{chosen})\n"), "AC_OUTPUT\n", false),
+        ("configure.in", format!("AS_IF([test x],{chosen})\n"), "AC_OUTPUT\n", false),
+        ("configure.ac", format!("AS_IF([test x],{chosen})\nNEW=sm_80\n"), "AC_OUTPUT\n", true),
+        ("configure.ac", format!("dnl AS_IF([test x],{chosen})\n"), "AC_OUTPUT\n", true),
+        ("m4/cuda.m4", format!("AS_IF([test x],{chosen})\n"), "AC_OUTPUT\n", false),
+        ("configure.ac", format!("AS_IF([test x],{chosen})\n"), "NVCCFLAGS = -arch=sm_80\n", true),
+    ] {
+        let more = if name == "m4/cuda.m4" { ("configure.ac", "m4_include([m4/cuda.m4])\n") } else { ("x.txt", "") };
+        let sandbox = Sandbox::new(&[("a.cu", text), (name, &*text_of_it), ("Makefile.am", makefile), more]);
+        let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
+        assert_eq!(ran.stdout.contains("in step"), found, "{name} {text_of_it} {makefile}: {ran:?}");
+    }
     // The lines that somebody pastes, under a name of their own.
     for (name, line, found) in [
         ("compile.txt", "nvcc -arch=sm_20 a.cu\n", false),

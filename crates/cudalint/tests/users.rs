@@ -58,6 +58,24 @@ fn functions_of_a_library_that_only_its_own_program_is_linked_with() {
     assert_eq!(told("get.h", build, &[("use.cpp", uses)]), ["get"]);
 }
 
+/// A program that `automake` builds has no callers but its own, whatever it installs.
+#[test]
+fn functions_of_a_program_of_automake() {
+    let get = format!("#include \"all.h\"\n{}", dropping("get"));
+    let told = |build: &str, more: (&str, &str)| {
+        let mut all =
+            told(&project(("Makefile.am", build), &[("get.cu", &*get), ("get.h", "void get(void **p);\n"), more]));
+        all.retain(|name| name.starts_with("get"));
+        all
+    };
+    let none = ("x.txt", "");
+    let program = "bin_PROGRAMS = app\napp_SOURCES = main.cu a.cu b.cu c.cu d.cu get.cu\ninclude_HEADERS = get.h\n";
+    assert_eq!(told(program, none), ["get?"]);
+    assert_eq!(told(program, ("use.cpp", "#include \"get.h\"\nvoid use(void **p) { get(p); }\n")), ["get"]);
+    let library = program.replace("bin_PROGRAMS", "lib_LTLIBRARIES");
+    assert_eq!(told(&library, none), ["get"]);
+}
+
 #[test]
 fn inline_functions_in_headers_of_a_program() {
     let told = |header: &str, source: &str, begins: &str| {
