@@ -169,6 +169,8 @@ fn results_that_are_compared_show_what_failed() {
         "for (int i = 0; i < n; i++) if (h[i] != 0) return i;",
         "if (n != 4) { printf(\"wrong\\n\"); exit(1); }",
         "if (h[0] != 1) { printf(\"first\\n\"); return 1; }",
+        "cudaError_t all[2]; for (int i = 0; i < 2; i++) if (all[i] != cudaSuccess) { printf(\"error\\n\"); return 1; }",
+        "char *word = getenv(\"X\"); for (int i = 0; i < n; i++) if (word[i] != '-') { printf(\"wrong\\n\"); return 1; }",
         "for (int i = 0; i < n; i++) if (h[i] > 5) { printf(\"over\\n\"); exit(1); }",
     ] {
         assert_eq!(behind_a_copy(other), ["unchecked-launch", "unchecked-api-call"], "{other}");

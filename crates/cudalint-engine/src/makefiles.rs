@@ -107,7 +107,7 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
             if !texts.is_empty() {
                 builds.building.push(folder.to_owned());
             }
-let within = root.and_then(|root| folder.strip_prefix(root).ok()).unwrap_or(folder);
+            let within = root.and_then(|root| folder.strip_prefix(root).ok()).unwrap_or(folder);
             for text in &texts {
                 parts.add(within, text, makes_library(text));
             }

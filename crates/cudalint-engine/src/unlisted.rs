@@ -341,7 +341,9 @@ pub(crate) fn is_taken_for_plain(project: &Project, id: ModuleId, others: &Other
 /// includes it.
 pub(crate) fn is_listed_as_header(project: &Project, id: ModuleId, others: &Others<'_>) -> bool {
     let path = project.path(id);
-    let (Some(name), true) = (path.rsplit('/').next(), path.ends_with(".cu")) else { return false };
+    // A header with a `main` is a source that was given another name.
+    let is_source = || path.ends_with(".cu") || project.module(id).functions.iter().any(is_main);
+    let Some(name) = path.rsplit('/').next().filter(|_| is_source()) else { return false };
     let lists = |text: &str, item: &str| {
         let mut rest = text.split(item).skip(1);
         rest.any(|rest| {

@@ -16,7 +16,7 @@ const LIBRARY: (&str, &str) = ("CMakeLists.txt", "add_library(all main.cu a.cu b
 #[test]
 fn sources_that_are_listed_as_headers() {
     let part = dropping("part").replace("void part", "#include \"all.h\"\nvoid part");
-    let told = |item: &str, more: &[(&str, &str)]| {
+    let listed_as = |item: &str, more: &[(&str, &str)]| {
         let build = format!(
             "<ConfigurationType>StaticLibrary</ConfigurationType>\n<CudaCompile Include=\"main.cu\" />\n<{item} Include=\"part.cu\" />\n"
         );
@@ -26,13 +26,25 @@ fn sources_that_are_listed_as_headers() {
         all
     };
     let note = ("x.txt", "");
-    assert_eq!(told("CudaCompile", &[note]), ["part"]);
-    assert_eq!(told("ClInclude", &[note]), ["part?"]);
+    assert_eq!(listed_as("CudaCompile", &[note]), ["part"]);
+    assert_eq!(listed_as("ClInclude", &[note]), ["part?"]);
     let filters = ("all.vcxproj.filters", "<ClInclude Include=\"part.cu\">\n");
-    assert_eq!(told("ClInclude", &[filters]), ["part?"]);
+    assert_eq!(listed_as("ClInclude", &[filters]), ["part?"]);
     let other = ("other.vcxproj", "<CudaCompile Include=\"part.cu\" />\n");
-    assert_eq!(told("ClInclude", &[other]), ["part"]);
-    assert_eq!(told("ClInclude", &[("Makefile", "all: part.cu\n\tnvcc part.cu\n")]), ["part"]);
+    assert_eq!(listed_as("ClInclude", &[other]), ["part"]);
+    assert_eq!(listed_as("ClInclude", &[("Makefile", "all: part.cu\n\tnvcc part.cu\n")]), ["part"]);
+    // A program under the name of a header.
+    let program = format!("{part}int main() {{ void *p; part(&p); }}\n");
+    let listed = |item: &str| {
+        let build = format!(
+            "<ConfigurationType>Application</ConfigurationType>\n<CudaCompile Include=\"main.cu\" />\n<{item} Include=\"part.cuh\" />\n"
+        );
+        let mut all = told(&project(("all.vcxproj", build.as_str()), &[("part.cuh", &*program)]));
+        all.retain(|name| name.starts_with("part"));
+        all
+    };
+    assert_eq!(listed("ClInclude"), ["part?"]);
+    assert_eq!(listed("CudaCompile"), ["part"]);
 }
 
 #[test]

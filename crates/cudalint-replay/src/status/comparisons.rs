@@ -2,7 +2,10 @@
 //! failure that nobody looked at comes to light there.
 
 use super::known;
+use cudalint_program::Scope;
+use cudalint_program::api::constant;
 use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, Function, Module, Stmt, UnaryOp};
+use cudalint_program::types::Ty;
 use cudalint_program::visit::{Item, walk, walk_expr};
 
 /// How deep a condition is looked into.
@@ -10,10 +13,14 @@ const MAX_PARTS: u32 = 8;
 
 /// Whether `then`, which runs where `condition` holds, tells that an element of an array is not what it should be: it prints, and the
 /// program ends there, the function returns, the loop is left, or what it prints speaks of a mistake.
-pub(super) fn tells_difference(module: &Module, function: &Function, condition: ExprId, then: &Block) -> bool {
-    if !differs(module, condition, true, MAX_PARTS) {
-        return false;
-    }
+pub(super) fn tells_difference<'s>(
+    module: &Module,
+    function: &Function,
+    condition: ExprId,
+    then: &Block,
+    scope: impl FnOnce() -> &'s Scope<'s>,
+) -> bool {
+    let Some(element) = differing(module, condition, true, MAX_PARTS) else { return false };
     let (mut prints, mut leaves, mut blames) = (false, false, false);
     walk(module, function, then, |item| {
         match item {
@@ -41,26 +48,36 @@ pub(super) fn tells_difference(module: &Module, function: &Function, condition: 
         }
         true
     });
-    prints && (leaves || blames)
+    // Letters are of what somebody wrote.
+    prints && (leaves || blames) && !matches!(scope().type_of(element).value(), Ty::Int { bytes: 1, .. })
 }
 
-/// Whether a condition is that an element differs from something; where not `holds`, that it does not hold.
-fn differs(module: &Module, condition: ExprId, holds: bool, parts: u32) -> bool {
-    let Some(parts) = parts.checked_sub(1) else { return false };
-    let Some(node) = module.exprs.get(condition) else { return false };
-    let inside = |id: ExprId| differs(module, id, holds, parts);
-    match &node.kind {
-        Expr::Unary(UnaryOp::Not, value) => differs(module, *value, !holds, parts),
+/// The element of which a condition says that it differs from something; where not `holds`, where it does not hold.
+fn differing(module: &Module, condition: ExprId, holds: bool, parts: u32) -> Option<ExprId> {
+    let parts = parts.checked_sub(1)?;
+    let inside = |id: ExprId| differing(module, id, holds, parts);
+    match &module.exprs.get(condition)?.kind {
+        Expr::Unary(UnaryOp::Not, value) => differing(module, *value, !holds, parts),
         Expr::Cast { value, .. } => inside(*value),
-        Expr::AndThen(a, b) | Expr::OrElse(a, b) => inside(*a) || inside(*b),
-        Expr::Binary(BinaryOp::Ne, a, b) if holds => is_element(module, *a) || is_element(module, *b),
-        Expr::Binary(BinaryOp::Eq, a, b) if !holds => is_element(module, *a) || is_element(module, *b),
+        Expr::AndThen(a, b) | Expr::OrElse(a, b) => inside(*a).or_else(|| inside(*b)),
+        Expr::Binary(BinaryOp::Ne, a, b) if holds => one_of(module, *a, *b),
+        Expr::Binary(BinaryOp::Eq, a, b) if !holds => one_of(module, *a, *b),
         // `fabs(c[i] - 3.0) > tolerance`
-        Expr::Binary(BinaryOp::Gt | BinaryOp::Ge, a, _) if holds => is_distance(module, *a),
-        Expr::Binary(BinaryOp::Lt | BinaryOp::Le, _, b) if holds => is_distance(module, *b),
-        Expr::Binary(BinaryOp::Lt | BinaryOp::Le, a, _) if !holds => is_distance(module, *a),
-        _ => false,
+        Expr::Binary(BinaryOp::Gt | BinaryOp::Ge, a, _) if holds => distant(module, *a),
+        Expr::Binary(BinaryOp::Lt | BinaryOp::Le, _, b) if holds => distant(module, *b),
+        Expr::Binary(BinaryOp::Lt | BinaryOp::Le, a, _) if !holds => distant(module, *a),
+        _ => None,
     }
+}
+
+/// The element among two sides. What is compared with a constant of an API is a status.
+fn one_of(module: &Module, a: ExprId, b: ExprId) -> Option<ExprId> {
+    let is_status = |id: &ExprId| match module.exprs.get(*id).map(|node| &node.kind) {
+        Some(Expr::Name { path, .. }) => path.last().is_some_and(|name| constant(name).is_some()),
+        _ => false,
+    };
+    let sides = [a, b];
+    if sides.iter().any(is_status) { None } else { sides.into_iter().find(|side| is_element(module, *side)) }
 }
 
 /// Whether an expression is an element of an array that a variable counts through; a word of the command line, which `argv` holds, is
@@ -91,10 +108,10 @@ fn reads_variable(module: &Module, index: ExprId) -> bool {
     found
 }
 
-/// Whether an expression is how far an element is from something: `fabs(a[i] - b[i])`, also in parts of that size.
-fn is_distance(module: &Module, id: ExprId) -> bool {
+/// The element of which an expression is how far it is from something: `fabs(a[i] - b[i])`, also in parts of that size.
+fn distant(module: &Module, id: ExprId) -> Option<ExprId> {
     const DISTANCES: [&str; 5] = ["abs", "fabs", "fabsf", "labs", "llabs"];
-    let mut found = false;
+    let mut found = None;
     walk_expr(module, id, |_, kind| {
         if let Expr::Call { callee, args } = kind
             && let ([of], Some(Expr::Name { path, .. })) =
@@ -102,9 +119,9 @@ fn is_distance(module: &Module, id: ExprId) -> bool {
             && path.last().is_some_and(|name| DISTANCES.contains(&name.as_str()))
             && let Some(Expr::Binary(BinaryOp::Sub, a, b)) = module.exprs.get(*of).map(|node| &node.kind)
         {
-            found |= is_element(module, *a) || is_element(module, *b);
+            found = found.or_else(|| one_of(module, *a, *b));
         }
-        !found
+        found.is_none()
     });
     found
 }
