@@ -141,7 +141,7 @@ fn tests_look_at_what_their_fixture_drops() {
     assert_eq!(told(&[("a.cu", &text(look, ""))]), ["unchecked-api-call"]);
 }
 
-const TWICE: &str = "#include <cuda_runtime.h>\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n\
+const TWICE: &str = "#include <cuda_runtime.h>\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n#include <vector>\n\
     __global__ void twice(float *v, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) v[i] *= 2; }\n";
 
 /// What is told of a function that launches, copies back and then does `behind`.
@@ -158,6 +158,7 @@ fn results_that_are_compared_show_what_failed() {
     for compared in [
         "for (int i = 0; i < n; i++) if (h[i] != 180) { printf(\"no\\n\"); return -1; }",
         "for (int i = 0; i < n; i++) if (std::fabs(h[i] - expected[i]) > 1e-5) { printf(\"%f\\n\", h[i]); exit(1); }",
+        "std::vector<float> v(n); for (int i = 0; i < n; i++) if (v[i] != expected[i]) { printf(\"%d\\n\", i); return 1; }",
         "for (int i = 0; i < n; i++) if (!(h[i] == expected[i])) { printf(\"wrong: %d\\n\", i); }",
         "double max = 0; for (int i = 0; i < n; i++) max = fmax(max, fabs(h[i] - 2)); printf(\"Max error: %f\\n\", max);",
     ] {
@@ -169,6 +170,7 @@ fn results_that_are_compared_show_what_failed() {
         "for (int i = 0; i < n; i++) if (h[i] != 0) return i;",
         "if (n != 4) { printf(\"wrong\\n\"); exit(1); }",
         "if (h[0] != 1) { printf(\"first\\n\"); return 1; }",
+        "cudaError_t all[2]; for (int i = 0; i < 2; i++) if (all[i] != 0) { printf(\"error\\n\"); return 1; }",
         "cudaError_t all[2]; for (int i = 0; i < 2; i++) if (all[i] != cudaSuccess) { printf(\"error\\n\"); return 1; }",
         "char *word = getenv(\"X\"); for (int i = 0; i < n; i++) if (word[i] != '-') { printf(\"wrong\\n\"); return 1; }",
         "for (int i = 0; i < n; i++) if (h[i] > 5) { printf(\"over\\n\"); exit(1); }",

@@ -48,8 +48,12 @@ pub(super) fn tells_difference<'s>(
         }
         true
     });
-    // Letters are of what somebody wrote.
-    prints && (leaves || blames) && !matches!(scope().type_of(element).value(), Ty::Int { bytes: 1, .. })
+    // Letters are of what somebody wrote, and statuses no results.
+    let is_number = || match scope().type_of(element).value() {
+        Ty::Int { bytes, .. } => *bytes > 1,
+        ty => matches!(ty, Ty::Bool | Ty::Float { .. } | Ty::Vector { .. }),
+    };
+    prints && (leaves || blames) && is_number()
 }
 
 /// The element of which a condition says that it differs from something; where not `holds`, where it does not hold.
