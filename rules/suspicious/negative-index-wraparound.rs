@@ -2,6 +2,7 @@
 
 use crate::parts::places;
 use crate::runs::parts::{add_place, assume, finding as run_finding, label, text, thread};
+use crate::runs::races::weighed;
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::{AccessFault, Object, Space};
@@ -12,7 +13,7 @@ use cudalint_replay::runs::report::EventKind;
 pub static RULE: Rule = rule!("negative-index-wraparound", Suspicious, Output)
     .summary("A computed index is negative, and Numba takes it from the end of the array.")
     .cwe(839)
-    .confidence(&[Confidence::Likely])
+    .confidence(&[Confidence::Likely, Confidence::Possible])
     .facts(|context, sink| report(context, sink, Defect::NegativeIndex, finding));
 
 /// Words by which programs say that they mean it.
@@ -46,7 +47,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     }
     finding.claim.sites = places(&finding.related);
     finding.help = Some("let the condition keep out the threads whose neighbour does not exist".to_owned());
-    Some(finding)
+    weighed(finding, shown.harm)
 }
 
 /// Whether the kernel computes other indices with a remainder, or says in words that it wraps around.

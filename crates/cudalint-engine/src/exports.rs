@@ -2,6 +2,7 @@
 //! or that is a module which an interpreter loads, has no other users, unless somebody is handed its headers: then what such a header
 //! declares and nothing in the project calls is called by nobody.
 
+use crate::first_goal;
 use crate::others::{Other, words_at};
 use crate::roles::Role;
 use std::path::Path;
@@ -47,7 +48,11 @@ impl Exports {
         let quiet = || texts.iter().filter(|text| text.role == Role::Quiet);
         let tries = |text: &Other| is_trial(&below(root, &text.path).to_string_lossy());
         // Other builds do not say of what they link whether it is a program.
-        let makes_program = texts.iter().any(|text| text.role == Role::Build && text.text.contains("add_executable("));
+        let links = |text: &Other| {
+            let is_make = text.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("makefile"));
+            text.text.contains("add_executable(") || is_make && first_goal::is_program(&text.text)
+        };
+        let makes_program = texts.iter().any(|text| text.role == Role::Build && links(text));
         Self {
             installs: texts.iter().any(hands_on_headers),
             has_binding: sources.clone().any(|code| binds(code.text)) || quiet().any(|text| binds(&text.text)),

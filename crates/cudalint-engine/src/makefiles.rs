@@ -3,7 +3,6 @@
 
 use crate::autotools;
 use crate::compile_commands::makes_heap_shared;
-use crate::own_parts::OwnParts;
 use crate::project::Source;
 use crate::target::Named;
 use cudalint_files::read_text;
@@ -94,7 +93,6 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
     let mut seen: FxHashSet<&Path> = FxHashSet::default();
     let mut builds = Builds::default();
     of_visual_studio(others, &mut builds);
-    let (mut made, mut parts) = (Vec::new(), OwnParts::default());
     for folder in sources.iter().filter_map(|source| source.real.parent()) {
         let above = folder.ancestors().skip(1).take_while(|above| root.is_some_and(|root| above.starts_with(root)));
         for folder in std::iter::once(folder).chain(above) {
@@ -107,15 +105,9 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
             if !texts.is_empty() {
                 builds.building.push(folder.to_owned());
             }
-            let within = root.and_then(|root| folder.strip_prefix(root).ok()).unwrap_or(folder);
-            for text in &texts {
-                parts.add(within, text, makes_library(text));
-            }
             let hands_on = |(name, text): (&&str, &String)| *name == autotools::AUTOMAKE && autotools::hands_on(text);
-            if names.iter().zip(&texts).any(hands_on) {
+            if texts.iter().any(|text| makes_library(text)) || names.iter().zip(&texts).any(hands_on) {
                 builds.libraries.push(folder.to_owned());
-            } else if texts.iter().any(|text| makes_library(text)) {
-                made.push(folder.to_owned());
             }
             if texts.iter().any(|text| shares_heap(text)) {
                 builds.sharing.push(folder.to_owned());
@@ -140,9 +132,6 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
                 builds.defining.push((folder.to_owned(), names));
             }
         }
-    }
-    if !parts.are_all() {
-        builds.libraries.extend(made);
     }
     of_scripts(others.iter().filter(|path| path.parent().is_some_and(|folder| seen.contains(folder))), &mut builds);
     builds

@@ -68,6 +68,8 @@ pub(crate) struct Uses<'p> {
     is_small: bool,
     /// Whether they are also a whole program.
     is_program: bool,
+    /// Whether the project has no file that builds it.
+    builds_nothing: bool,
     /// Parts of names that macros put together with something else: whether they begin the name.
     pasted: Vec<(&'p str, bool)>,
     /// Where the names of functions and classes stand: file and position.
@@ -173,6 +175,7 @@ impl<'p> Uses<'p> {
             files,
             is_small,
             is_program,
+            builds_nothing: builds[0].is_empty(),
             pasted,
             places: OnceLock::new(),
             named: OnceLock::new(),
@@ -238,7 +241,7 @@ impl<'p> Uses<'p> {
         let is_generic = file.is_generic(function)
             && (function.space.host && !function.space.global || self.is_used_somewhere(function));
         let library = Within::Library { home: at, is_kernel: function.space.global };
-        let within = match file.of_program {
+        let within = match file.of_program || file.compiled && !file.built && self.is_beside_plain_main(file, ask) {
             true => Within::Program,
             false if file.compiled && (file.built || file.has_main) => library,
             false if file.built && !self.hands_on(library, file.path, ask) => library,
@@ -303,6 +306,17 @@ impl<'p> Uses<'p> {
         let idle = by_name && unnamed(&function.name, &same, true)
             || known.is_some_and(|class| unnamed(class, &|other| other.scope.last() == Some(class), false));
         idle && (function.space.host && !function.space.global || self.is_built_kernel(file, function, ask))
+    }
+
+    /// Whether nothing is built by a file, and a `main` in a file without GPU code includes a header that a source includes, too.
+    fn is_beside_plain_main(&self, file: &File<'p>, ask: &Ask<'_, 'p>) -> bool {
+        let name = |target: &str| target.rsplit('/').next().map(|name| [format!("/{name}\""), format!("\"{name}\"")]);
+        let names: Vec<String> =
+            file.module.includes.iter().filter_map(|include| name(&include.target)).flatten().collect();
+        let begins = |text: &Other| {
+            text.role == Role::Quiet && text.names("main") && names.iter().any(|name| text.text.contains(name.as_str()))
+        };
+        self.builds_nothing && ask.others.texts().is_some_and(|texts| texts.iter().any(begins))
     }
 
     /// What of the project others may use.

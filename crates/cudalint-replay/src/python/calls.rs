@@ -241,6 +241,11 @@ impl Walker<'_> {
             return self.call_unknown(id, &args);
         };
         let Some(body) = &function.body else { return self.call_unknown(id, &args) };
+        if !fits(function, receiver.is_some(), &args) {
+            // `TypeError`
+            self.raised = true;
+            return Val::unknown();
+        }
         let generator = function.python.as_ref().is_some_and(|python| python.is_generator);
         let recursive = self.entered(closure.module, closure.function);
         let key = (closure.module, closure.function);
@@ -500,4 +505,19 @@ impl Walker<'_> {
             self.method(module, at as u32, name, depth + 1)
         })
     }
+}
+
+/// Whether a function can be called with these arguments: no more by position than it takes, and none by a name that it does not have.
+fn fits(function: &Function, has_receiver: bool, args: &Args) -> bool {
+    let Some(python) = function.python.as_deref() else { return true };
+    let named = |name: &Name| {
+        function.params().iter().enumerate().any(|(index, parameter)| {
+            let own = Some(LocalId(index as u32));
+            parameter.name == *name && own != python.rest && own != python.keywords
+        })
+    };
+    let by_position = usize::from(has_receiver) + args.positional.len();
+    args.open
+        || (python.rest.is_some() || by_position <= python.positional as usize)
+            && (python.keywords.is_some() || args.keywords.iter().all(|(name, _)| named(name)))
 }

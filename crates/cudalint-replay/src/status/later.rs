@@ -41,7 +41,8 @@ impl Join<'_> {
         let mut looking = (0..self.functions.len()).filter(|index| looks(index) && is_open(index));
         let (Some(one), other) = (looking.next(), looking.next()) else { return after };
         for (index, after) in after.iter_mut().enumerate().filter(|(index, _)| is_open(index)) {
-            if index != one || other.is_some() {
+            // A method is called again.
+            if index != one || other.is_some() || self.function(index).role == FunctionRole::Method {
                 after.may |= MAY_LOOK;
             }
         }

@@ -220,7 +220,13 @@ impl Join<'_> {
         let step = |call: u32, before: u8| {
             let site = flow.calls.get(call as usize);
             let Some(Callee::Api(api)) = site.map(|site| &site.callee) else {
-                return if self.effect(index, call as usize) == Effect::None { before } else { 0 };
+                // What is given a status looks at that.
+                let is_given_status = |other: &CallSite| {
+                    matches!(other.callee, Callee::Api(_))
+                        && matches!(other.fate, Fate::Argument { call: outer, .. } if outer == call)
+                };
+                let keeps = self.effect(index, call as usize) == Effect::None || flow.calls.iter().any(is_given_status);
+                return if keeps { before } else { 0 };
             };
             let looked_at = self.usage(index, call as usize) == StatusUse::Consumed;
             let of_all = only_waits(*api) && ["Device", "Thread"].iter().any(|word| api.name().contains(word));

@@ -140,3 +140,16 @@ k[tuple(G())](1)
     );
     assert_eq!(seen.told(), ["k [unknown, unknown, unknown] [unknown, unknown, unknown] (1:8)"]);
 }
+
+#[test]
+fn a_call_that_does_not_fit_ends_the_script() {
+    assert_eq!(given("def f(a, b=2):\n    return a\nf(1, b=3)", "1"), "1:8)");
+    assert_eq!(given("def f(a, *rest):\n    return a\nf(1, 2, 3)", "1"), "1:8)");
+    assert_eq!(given("def f(a, **more):\n    return a\nf(1, block=(1, 1, 1))", "1"), "1:8)");
+    assert_eq!(given("class C:\n    def f(self, a):\n        return a\nC().f(1)", "1"), "1:8)");
+    assert_eq!(given("class C:\n    @staticmethod\n    def f(a):\n        return a\nC().f(1)\nC.f(1)", "1"), "1:8)");
+    assert_eq!(given("class C:\n    @classmethod\n    def f(cls, a):\n        return a\nC.f(1)", "1"), "1:8)");
+    assert_eq!(given("def f(a):\n    return a\nf(1, 2)", "1"), "");
+    assert_eq!(given("def f(a):\n    return a\nf(1, block=(1, 1, 1))", "1"), "");
+    assert_eq!(given("class C:\n    def f(self):\n        return 1\nC().f(1)", "1"), "");
+}

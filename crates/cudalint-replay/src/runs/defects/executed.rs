@@ -61,6 +61,7 @@ impl Executed<'_> {
                 (reads, written)
             }
             EventKind::UninitializedRead { access, .. } => (vec![access.site], None),
+            EventKind::NegativeIndex { site, access, .. } if !access.writes() => (vec![*site], None),
             // Compilers leave out a read of which nothing comes.
             EventKind::OutOfBounds { access, .. } if !access.kind.writes() => {
                 return self.code.is_some_and(|code| sinks::only_fills_shared(code, access.site));
