@@ -5,7 +5,7 @@
 use crate::first_goal;
 use crate::others::{Other, words_at};
 use crate::roles::Role;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Macros that make a module which an interpreter loads: what it hands on, they say.
 const BINDINGS: [&str; 7] = [
@@ -27,8 +27,8 @@ pub(crate) struct Exports {
     installs: bool,
     /// The project makes a module that an interpreter loads.
     has_binding: bool,
-    /// It makes a program that is no trial of what it is.
-    has_program: bool,
+    /// It makes a program that is no trial of what it is: the folders whose code that is for, from the project's own.
+    programs: Vec<PathBuf>,
 }
 
 /// A file of C or C++, or a text of one.
@@ -47,18 +47,22 @@ impl Exports {
         let root = texts.iter().map(Other::folder).reduce(common).unwrap_or(Path::new(""));
         let quiet = || texts.iter().filter(|text| text.role == Role::Quiet);
         let tries = |text: &Other| is_trial(&below(root, &text.path).to_string_lossy());
-        // Other builds do not say of what they link whether it is a program.
-        let links = |text: &Other| {
+        // Other builds do not say of what they link whether it is a program. One of a makefile is made of what lies in its folder.
+        let made = |text: &Other| {
             let is_make = text.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("makefile"));
-            text.text.contains("add_executable(") || is_make && first_goal::is_program(&text.text)
+            if text.text.contains("add_executable(") {
+                Some(PathBuf::new())
+            } else {
+                (is_make && first_goal::is_program(&text.text)).then(|| below(root, text.folder()).to_owned())
+            }
         };
-        let makes_program = texts.iter().any(|text| text.role == Role::Build && links(text));
+        let has_program = sources.clone().any(|code| code.has_main && !is_trial(code.path))
+            || quiet().any(|text| begins(&text.text) && !tries(text));
+        let builds = texts.iter().filter(|text| text.role == Role::Build && has_program);
         Self {
             installs: texts.iter().any(hands_on_headers),
             has_binding: sources.clone().any(|code| binds(code.text)) || quiet().any(|text| binds(&text.text)),
-            has_program: makes_program
-                && (sources.into_iter().any(|code| code.has_main && !is_trial(code.path))
-                    || quiet().any(|text| begins(&text.text) && !tries(text))),
+            programs: builds.filter_map(made).collect(),
         }
     }
 
@@ -76,7 +80,9 @@ impl Exports {
             matches!(text.role, Role::Document | Role::Foreign | Role::Script)
                 && words_at(&text.text, name).next().is_some()
         };
-        let within = self.has_binding || (self.has_program || is_kernel) && !is_public;
+        let has_program =
+            || self.programs.iter().any(|of| Path::new(folders).ancestors().any(|folder| folder.ends_with(of)));
+        let within = self.has_binding || (is_kernel || has_program()) && !is_public;
         self.installs && !is_kernel || !within || texts.iter().any(speaks)
     }
 }
