@@ -232,3 +232,12 @@ fn a_way_out_on_failure_needs_no_look() {
     assert_eq!(run("fast"), ["unchecked-launch"]);
     assert_eq!(run("cufftExecC2C(plan, c, c, CUFFT_FORWARD) == CUFFT_SUCCESS"), ["unchecked-launch"]);
 }
+
+#[test]
+fn a_call_that_only_creates_the_context_may_fail_unseen() {
+    let run =
+        |call: &str| told(&[("run.cu", &*format!("#include <cuda_runtime.h>\nvoid run(void **p) {{ {call} }}\n"))]);
+    assert!(run("cudaFree(0);").is_empty());
+    assert!(run("cudaMalloc(p, 0);").is_empty());
+    assert_eq!(run("cudaMalloc(p, 16);"), ["unchecked-api-call"]);
+}

@@ -5,7 +5,7 @@ use super::flow::{Action, CallSite, Callee, Fate, LaunchSite};
 use super::known;
 use crate::facts::CopyKind;
 use cudalint_program::Name;
-use cudalint_program::api::effects::{Direction, Effect, ErrorRole, Returns};
+use cudalint_program::api::effects::{Direction, Effect, ErrorRole, Returns, Size};
 use cudalint_program::api::{ApiId, constant};
 use cudalint_program::ir::{
     Expr, ExprId, ExprNode, FunctionId, LaunchExpr, LocalId, ModuleId, Path, Space, TemplateArg, Type,
@@ -292,11 +292,18 @@ impl Builder<'_> {
         let is_api = matches!(who, Callee::Api(_));
         let never_returns = !is_api && known::never_returns(&name);
         let is_assert = matches!(callee_node.kind, Expr::Name { .. }) && *name == *"assert";
-        let initializer = is_api
-            && ApiId::named(&name).is_some_and(|api| api.frees())
-            && args.first().and_then(|arg| module.exprs.get(*arg)).is_some_and(|arg| is_null(module, arg));
         let is_zero =
             |arg: &ExprId| module.exprs.get(*arg).is_some_and(|node| matches!(node.kind, Expr::Int { value: 0, .. }));
+        let frees_nothing = |api: &ApiId| {
+            api.frees() && args.first().and_then(|arg| module.exprs.get(*arg)).is_some_and(|arg| is_null(module, arg))
+        };
+        let allocates_nothing = |api: &ApiId| {
+            let none =
+                |size: &Size| matches!(size, Size::Bytes(bytes) if bytes.of(args).is_some_and(|arg| is_zero(&arg)));
+            api.effects.iter().any(|effect| matches!(effect, Effect::Allocates { size, .. } if none(size)))
+        };
+        let initializer =
+            is_api && ApiId::named(&name).is_some_and(|api| frees_nothing(&api) || allocates_nothing(&api));
         let selects_usual_device = is_api
             && ApiId::named(&name).is_some_and(|api| api.selects_device())
             && matches!(args, [only] if is_zero(only));

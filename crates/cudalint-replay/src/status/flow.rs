@@ -59,7 +59,7 @@ pub struct CallSite {
     pub expansion: Option<Name>,
     /// Whether it stands in code that the grammar lost in part.
     pub damaged: bool,
-    /// `cudaFree(0)`: creates the context.
+    /// `cudaFree(0)`, `cudaMalloc(&p, 0)`: creates the context.
     pub initializer: bool,
     /// Whether it copies to the host and comes back when all that was to come before is done.
     pub copies_back: bool,
