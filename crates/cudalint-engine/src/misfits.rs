@@ -1,5 +1,5 @@
 //! What compilers refuse though its grammar is right: an argument of a launch that cannot become its parameter, a variable that is no
-//! pointer given to `cudaMalloc`, memory of `malloc` without a cast, a launch with another number of arguments than its kernel takes, a member
+//! pointer given to `cudaMalloc`, memory of `malloc` without a cast, a launch or a call with another number of arguments than is taken, a member
 //! of a number, a name that nothing declares. A file with one of these is no program, so that nothing in it runs.
 //!
 //! Only what the file itself shows counts: types that something out of sight may decide are asked nothing.
@@ -86,7 +86,7 @@ fn is_asked(project: &Project, id: ModuleId, function: &Function) -> bool {
 /// Whether a file is compiled by itself, and what it includes is in sight, or declares no names of variables but the few of C's library: then
 /// names are declared where the project has them.
 fn has_all_includes(project: &Project, id: ModuleId) -> bool {
-    const WITH_ENDING: [&str; 19] = [
+    const WITH_ENDING: [&str; 20] = [
         "bits/stdc++.h",
         "stdio.h",
         "stdlib.h",
@@ -98,6 +98,7 @@ fn has_all_includes(project: &Project, id: ModuleId) -> bool {
         "stdbool.h",
         "limits.h",
         "float.h",
+        "omp.h",
         "sys/time.h",
         "cuda.h",
         "cuda_runtime.h",
@@ -171,6 +172,7 @@ impl Look<'_> {
                 self.undeclared(launch.config.iter().chain(&launch.args), comments);
             }
             Some(Expr::Call { callee, args }) => {
+                self.call(*callee, args, comments.is_some());
                 let api = self.plain_name(*callee).and_then(ApiId::named);
                 let Some(api) = api.filter(|api| api.library.is_runtime()) else { return };
                 let of_memory = |effect: &Effect| {
@@ -200,6 +202,72 @@ impl Look<'_> {
             || !self.project.functions_named(name).is_empty()
             || self.project.global(self.id, &self.function.scope, path).is_some();
         (!own).then_some(name.as_str())
+    }
+
+    /// A call of a function of the project with another number of arguments than any function of its name takes. `has_all`: whether all
+    /// that the file includes is in sight; else its own headers have to be, and the name one with a capital, as those of the standard library are not.
+    fn call(&mut self, callee: ExprId, args: &[ExprId], has_all: bool) {
+        let Some(Expr::Name { path, targs }) = self.kind(callee) else { return };
+        let [name] = &*path.segments else { return };
+        if !has_all && !(name.contains(|letter: char| letter.is_ascii_uppercase()) && self.has_own_headers()) {
+            return;
+        }
+        let is_plain =
+            |arg: &ExprId| self.is_written(*arg) && !matches!(self.kind(*arg), None | Some(Expr::Unknown(_)));
+        let known = self.project.overloads(self.id, &self.function.scope, path);
+        let classes = self.project.record(self.id, &self.function.scope, path);
+        if has_all && known.is_empty() && classes.is_none() && self.is_declared_nowhere(name, path) {
+            self.find(callee, format!("`{name}`, which nothing declares"));
+            return;
+        }
+        if known.is_empty() || classes.is_some() || !targs.is_empty() || !args.iter().all(is_plain) {
+            return;
+        }
+        // A declaration elsewhere may give arguments that this one does not have.
+        let included = &self.project.includes().reach(self.id.index() as u32).included;
+        let in_sight = |module: ModuleId| module == self.id || included.has(module.index() as u32);
+        let all = self.project.functions_named(name);
+        if known.iter().any(|(module, _)| !in_sight(*module)) {
+            return;
+        }
+        let (mut fewest, mut most) = (usize::MAX, 0);
+        for (module, number) in all.into_iter().filter(|(module, _)| in_sight(*module)) {
+            let Some(function) = self.project.function_at(module, number) else { return };
+            let is_plain = function.role == FunctionRole::Free && function.template_params.is_empty();
+            if !is_plain || function.damaged || function.variadic || self.project.has_macro(module, name) {
+                return;
+            }
+            fewest = fewest.min(function.params().iter().filter(|param| param.init.is_none()).count());
+            most = most.max(function.param_count as usize);
+        }
+        if args.len() < fewest || args.len() > most {
+            self.find(callee, format!("a call of `{name}` with another number of arguments than it takes"));
+        }
+    }
+
+    /// Whether a function, where all that the file includes is in sight, has a name that nothing there declares: one with a capital behind
+    /// a small letter, as C's and C++'s own libraries have none.
+    fn is_declared_nowhere(&self, name: &str, path: &Path) -> bool {
+        let letters: Vec<char> = name.chars().collect();
+        let is_camel = letters.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+        let of_toolkit = || ApiId::named(name).is_some() || ["cu", "nv"].iter().any(|begin| name.starts_with(begin));
+        let included = &self.project.includes().reach(self.id.index() as u32).included;
+        let in_sight = |module: ModuleId| module == self.id || included.has(module.index() as u32);
+        let spells = |module: ModuleId| words_at(self.project.source(module), name).count();
+        is_camel
+            && !of_toolkit()
+            && !self.project.has_macro(self.id, name)
+            && self.project.global(self.id, &self.function.scope, path).is_none()
+            && !self.project.functions_named(name).iter().any(|(module, _)| in_sight(*module))
+            // What is read may have a declaration that was not understood.
+            && self.project.modules().filter(|module| *module != self.id && in_sight(*module)).all(|it| spells(it) == 0)
+            && !self.function.locals.iter().any(|local| local.name == *name)
+    }
+
+    /// Whether the headers in quotes that the file includes are in sight.
+    fn has_own_headers(&self) -> bool {
+        let in_sight = self.project.includes().targets(self.id.index() as u32).iter().map(Option::is_some);
+        self.module.includes.iter().zip(in_sight).all(|(include, found)| include.system || found)
     }
 
     fn launch(&mut self, launch: &LaunchExpr) {

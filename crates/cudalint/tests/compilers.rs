@@ -151,6 +151,30 @@ fn files_that_call_a_kernel_as_a_function() {
 }
 
 #[test]
+fn calls_that_no_function_takes() {
+    let told = |header: &str, call: &str| {
+        let main = format!(
+            "#include <cuda_runtime.h>\n#include <cmath>\n#include \"solve.h\"\n\
+             int main() {{ void *p; double x[4]; cudaMalloc(&p, 16); {call}; return 0; }}\n"
+        );
+        let ran = Sandbox::new(&[("solve.h", header), ("main.cu", &*main)]).run(&["--output-format", "json", "."]);
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        report["findings"].as_array().unwrap().len()
+    };
+    let solve = "inline double solveAll(const double *x, int n, int rounds) { return x[0] + n + rounds; }\n";
+    assert_eq!(told(solve, "solveAll(x, 4, 2)"), 1);
+    assert_eq!(told(solve, "solveAll(x, 4)"), 0);
+    assert_eq!(told(solve, "solveSome(x, 4, 2)"), 0);
+    // Another one may be meant, or what is left out has a value.
+    let both = format!("{solve}inline double solveAll(const double *x, int n) {{ return x[0] + n; }}\n");
+    assert_eq!(told(&both, "solveAll(x, 4)"), 1);
+    assert_eq!(told(&solve.replace("int rounds", "int rounds = 1"), "solveAll(x, 4)"), 1);
+    assert_eq!(told(&format!("#define solveSome(a, b, c) solveAll(a, b, c)\n{solve}"), "solveSome(x, 4, 2)"), 1);
+    // A library may have it.
+    assert_eq!(told(&format!("#include <Solver.h>\n{solve}"), "solveSome(x, 4, 2)"), 1);
+}
+
+#[test]
 fn what_is_refused_is_refused_in_a_file_that_no_compiler_takes() {
     let text = "c++\n#include <cuda_runtime.h>\n__global__ void k(int n) {}\nint main() { k(9); return 0; }\n";
     let ran = Sandbox::new(&[("a.cu", text)]).run(&["--output-format", "json", "."]);
