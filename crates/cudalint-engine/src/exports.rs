@@ -56,12 +56,14 @@ impl Exports {
                 (is_make && first_goal::is_program(&text.text)).then(|| below(root, text.folder()).to_owned())
             }
         };
-        let has_program = sources.clone().any(|code| code.has_main && !is_trial(code.path))
+        let mut programs = sources.clone();
+        let has_program = programs.any(|code| code.has_main && !is_trial(code.path))
             || quiet().any(|text| begins(&text.text) && !tries(text));
         let builds = texts.iter().filter(|text| text.role == Role::Build && has_program);
+        let mut bound = sources;
         Self {
             installs: texts.iter().any(hands_on_headers),
-            has_binding: sources.clone().any(|code| binds(code.text)) || quiet().any(|text| binds(&text.text)),
+            has_binding: bound.any(|code| binds(code.text)) || quiet().any(|text| binds(&text.text)),
             programs: builds.filter_map(made).collect(),
         }
     }

@@ -209,7 +209,8 @@ impl Look<'_> {
     fn call(&mut self, callee: ExprId, args: &[ExprId], has_all: bool) {
         let Some(Expr::Name { path, targs }) = self.kind(callee) else { return };
         let [name] = &*path.segments else { return };
-        if !has_all && !(name.contains(|letter: char| letter.is_ascii_uppercase()) && self.has_own_headers()) {
+        let is_own = || name.contains(|letter: char| letter.is_ascii_uppercase()) && self.has_own_headers();
+        if !has_all && !is_own() {
             return;
         }
         let is_plain =

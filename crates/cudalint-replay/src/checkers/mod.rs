@@ -6,7 +6,7 @@
 mod shape;
 mod tokens;
 
-pub(crate) use shape::MacroShape;
+pub(crate) use shape::{MacroShape, Used};
 
 use crate::facts::{Checker, CheckerDefect, Site};
 use crate::status::{ModuleStatus, Survey};
@@ -38,16 +38,6 @@ pub(crate) fn shapes(module: &Module) -> Vec<MacroShape> {
         });
     }
     shapes
-}
-
-/// How the code of one module uses macros.
-#[derive(Debug, Default)]
-pub(crate) struct Used {
-    /// Macros in whose arguments GPU calls stand, with the positions of those arguments.
-    pub with_calls: FxHashSet<(Name, u32)>,
-    /// Macros that are given a call that may end otherwise when it is made a second time: one that forgets the last error, or a
-    /// function of the project.
-    pub not_again: FxHashSet<Name>,
 }
 
 /// The macros that this module's code uses.

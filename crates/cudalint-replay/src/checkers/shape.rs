@@ -1,4 +1,4 @@
-//! Function-like macros, reduced to what matters for statuses.
+//! Function-like macros, reduced to what matters for statuses, and how code uses them.
 
 use super::tokens::Token;
 use cudalint_program::Name;
@@ -47,4 +47,14 @@ impl MacroShape {
     pub(super) fn place_of(&self, _token: usize) -> Span {
         self.name_span
     }
+}
+
+/// How the code of one module uses macros.
+#[derive(Debug, Default)]
+pub(crate) struct Used {
+    /// Macros in whose arguments GPU calls stand, with the positions of those arguments.
+    pub with_calls: FxHashSet<(Name, u32)>,
+    /// Macros that are given a call that may end otherwise when it is made a second time: one that forgets the last error, or a
+    /// function of the project.
+    pub not_again: FxHashSet<Name>,
 }
