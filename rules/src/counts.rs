@@ -81,7 +81,7 @@ pub fn miscount_of_copy(
         && matches!(&other.pointer, Pointer::Into { buffer, .. } if buffer.bytes.quantity == *bytes);
     let one_of_other = other.element.is_some_and(|element| *bytes == Quantity::Known(element));
     // Of one variable a part may be meant; of two sides of its type the whole is.
-    let part_of_variable = is_variable(side) && other.element != side.element;
+    let part_of_variable = is_variable(side) && (other.element != side.element || is_all_of(other, bytes));
     // Where an array of pointers on the host stands for one pointer (`float *d[n]` for `float *d`), the count is the other side's.
     let of_pointers = |side: &PointerArgument| side.element_name.trim_end().ends_with('*');
     let on_host = matches!(&side.pointer, Pointer::Into { buffer, .. }
@@ -92,6 +92,12 @@ pub fn miscount_of_copy(
         Miscount::OtherType { .. } => !one_of_other && !part_of_variable && !array_by_mistake,
         _ => true,
     })
+}
+
+/// Whether so many bytes are all that was allocated there.
+fn is_all_of(side: &PointerArgument, bytes: &Quantity) -> bool {
+    matches!(&side.pointer, Pointer::Into { buffer, offset }
+        if offset.quantity == Quantity::Known(0) && !bytes.is_unknown() && buffer.bytes.quantity == *bytes)
 }
 
 /// Whether a pointer leads to a single variable, and not to what was allocated for elements.
