@@ -81,7 +81,9 @@ pub fn miscount_of_copy(
         && matches!(&other.pointer, Pointer::Into { buffer, .. } if buffer.bytes.quantity == *bytes);
     let one_of_other = other.element.is_some_and(|element| *bytes == Quantity::Known(element));
     // Of one variable a part may be meant; of two sides of its type the whole is.
-    let part_of_variable = is_variable(side) && (other.element != side.element || is_all_of(other, bytes));
+    // The low bytes of a number are a number only where it is whole.
+    let is_whole = !["double", "float"].iter().any(|name| side.element_name.contains(name));
+    let part_of_variable = is_variable(side) && (other.element != side.element || is_whole && is_all_of(other, bytes));
     // Where an array of pointers on the host stands for one pointer (`float *d[n]` for `float *d`), the count is the other side's.
     let of_pointers = |side: &PointerArgument| side.element_name.trim_end().ends_with('*');
     let on_host = matches!(&side.pointer, Pointer::Into { buffer, .. }
