@@ -241,3 +241,18 @@ fn a_call_that_only_creates_the_context_may_fail_unseen() {
     assert!(run("cudaMalloc(p, 0);").is_empty());
     assert_eq!(run("cudaMalloc(p, 16);"), ["unchecked-api-call"]);
 }
+
+#[test]
+fn a_method_looks_at_what_its_last_call_left() {
+    let run = |method: &str| {
+        let text = format!(
+            "{TWICE}struct Engine {{ float *d; float *h; int n; void block(); }};\n\
+             {method} {{ twice<<<(n + 255) / 256, 256>>>(d, n);\n\
+             if (cudaGetLastError() != cudaSuccess) exit(1);\ncudaMemcpy(h, d, n * 4, cudaMemcpyDeviceToHost); }}\n"
+        );
+        told(&[("engine.cu", &text)])
+    };
+    assert!(run("void Engine::block()").is_empty());
+    // A function may be called once.
+    assert_eq!(run("void block(float *d, float *h, int n)"), ["unchecked-api-call"]);
+}

@@ -205,7 +205,8 @@ impl Look<'_> {
     }
 
     /// A call of a function of the project with another number of arguments than any function of its name takes. `has_all`: whether all
-    /// that the file includes is in sight; else its own headers have to be, and the name one with a capital, as those of the standard library are not.
+    /// that the file includes is in sight; else its headers in quotes have to be, and the name has to have a capital letter, which no function of
+    /// C++'s own library has.
     fn call(&mut self, callee: ExprId, args: &[ExprId], has_all: bool) {
         let Some(Expr::Name { path, targs }) = self.kind(callee) else { return };
         let [name] = &*path.segments else { return };
@@ -225,17 +226,15 @@ impl Look<'_> {
             return;
         }
         // A declaration elsewhere may give arguments that this one does not have.
-        let included = &self.project.includes().reach(self.id.index() as u32).included;
-        let in_sight = |module: ModuleId| module == self.id || included.has(module.index() as u32);
         let all = self.project.functions_named(name);
-        if known.iter().any(|(module, _)| !in_sight(*module)) {
+        if known.iter().any(|(module, _)| !self.sees(*module)) {
             return;
         }
         let (mut fewest, mut most) = (usize::MAX, 0);
-        for (module, number) in all.into_iter().filter(|(module, _)| in_sight(*module)) {
+        for (module, number) in all.into_iter().filter(|(module, _)| self.sees(*module)) {
             let Some(function) = self.project.function_at(module, number) else { return };
-            let is_plain = function.role == FunctionRole::Free && function.template_params.is_empty();
-            if !is_plain || function.damaged || function.variadic || self.project.has_macro(module, name) {
+            let is_free = function.role == FunctionRole::Free && function.template_params.is_empty();
+            if !is_free || function.damaged || function.variadic || self.project.has_macro(module, name) {
                 return;
             }
             fewest = fewest.min(function.params().iter().filter(|param| param.init.is_none()).count());
@@ -252,17 +251,21 @@ impl Look<'_> {
         let letters: Vec<char> = name.chars().collect();
         let is_camel = letters.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
         let of_toolkit = || ApiId::named(name).is_some() || ["cu", "nv"].iter().any(|begin| name.starts_with(begin));
-        let included = &self.project.includes().reach(self.id.index() as u32).included;
-        let in_sight = |module: ModuleId| module == self.id || included.has(module.index() as u32);
-        let spells = |module: ModuleId| words_at(self.project.source(module), name).count();
+        let spells = |module: ModuleId| words_at(self.project.source(module), name).next().is_some();
         is_camel
             && !of_toolkit()
             && !self.project.has_macro(self.id, name)
             && self.project.global(self.id, &self.function.scope, path).is_none()
-            && !self.project.functions_named(name).iter().any(|(module, _)| in_sight(*module))
+            && !self.project.functions_named(name).iter().any(|(module, _)| self.sees(*module))
             // What is read may have a declaration that was not understood.
-            && self.project.modules().filter(|module| *module != self.id && in_sight(*module)).all(|it| spells(it) == 0)
+            && !self.project.modules().any(|module| module != self.id && self.sees(module) && spells(module))
             && !self.function.locals.iter().any(|local| local.name == *name)
+    }
+
+    /// Whether a module is the file itself or one that it includes.
+    fn sees(&self, module: ModuleId) -> bool {
+        let included = &self.project.includes().reach(self.id.index() as u32).included;
+        module == self.id || included.has(module.index() as u32)
     }
 
     /// Whether the headers in quotes that the file includes are in sight.

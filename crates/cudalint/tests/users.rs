@@ -421,3 +421,24 @@ fn virtual_methods_of_a_variable() {
     // What comes after it is known: nobody looks.
     assert_eq!(told("One one; one.run(); return 0;"), 1);
 }
+
+/// Where no file builds the project, the sources that share a header with its `main` are the program.
+#[test]
+fn functions_beside_a_main_that_nothing_builds() {
+    let part = format!("#include \"part.h\"\n{}", dropping("part"));
+    let (header, plain) = (("part.h", "#pragma once\nvoid part(void **p);\n"), "int main() { return 0; }\n");
+    let gpu = "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return 0; }\n";
+    for (path, main) in [("main.cpp", plain), ("main.cu", gpu)] {
+        let told_with = |before: &str, more: (&str, &str)| {
+            let main = format!("{before}{main}");
+            told(&Sandbox::new(&[("part.cu", &*part), header, (path, &*main), more]))
+        };
+        let note = ("x.txt", "");
+        let of_part = |all: Vec<String>| all.into_iter().filter(|name| name.starts_with("part")).collect::<Vec<_>>();
+        assert_eq!(of_part(told_with("#include \"part.h\"\n", note)), ["part?"], "{path}");
+        // It may be of another program.
+        assert_eq!(of_part(told_with("", note)), ["part"], "{path}");
+        let uses = ("use.cpp", "#include \"part.h\"\nvoid use(void **p) { part(p); }\n");
+        assert_eq!(of_part(told_with("#include \"part.h\"\n", uses)), ["part"], "{path}");
+    }
+}

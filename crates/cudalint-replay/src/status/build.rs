@@ -1,6 +1,6 @@
 //! From the statements of a function to its [`Flow`].
 
-use super::comparisons;
+use super::comparisons::{self, MAX_PARTS};
 use super::flow::{Action, Alive, Callee, Draft, EXIT, Fate, Flow};
 use super::hidden::{self, Hidden};
 use cudalint_program::api::effects::ErrorRole;
@@ -17,8 +17,6 @@ use std::cell::OnceCell;
 
 /// Nesting beyond which a function is not followed.
 const MAX_DEPTH: u32 = 300;
-/// How deep a condition is looked into.
-const MAX_PARTS: u32 = 8;
 
 pub(super) struct Builder<'a> {
     pub(super) project: &'a Project,
@@ -483,13 +481,13 @@ impl<'a> Builder<'a> {
         let Some(parts) = parts.checked_sub(1) else { return false };
         let module = self.module;
         let Some(node) = module.exprs.get(condition) else { return false };
-        let is_status = |id: ExprId| {
-            match module.exprs.get(id).map(|node| &node.kind) {
-            Some(Expr::Local(local)) => self.function.locals.get(*local).is_some_and(|local| {
-                matches!(module.types.get(local.ty), Some(Type::Named { path, .. }) if is_status_name(path.last()))
-            }),
+        let of_status_type = |local: LocalId| {
+            let ty = self.function.locals.get(local).and_then(|local| module.types.get(local.ty));
+            matches!(ty, Some(Type::Named { path, .. }) if is_status_name(path.last()))
+        };
+        let is_status = |id: ExprId| match module.exprs.get(id).map(|node| &node.kind) {
+            Some(Expr::Local(local)) => of_status_type(*local),
             _ => super::survey::call_name(module, id).is_some_and(|name| ApiId::with_status(name).is_some()),
-        }
         };
         match &node.kind {
             Expr::Unary(UnaryOp::Not, value) => self.is_failure(*value, !holds, parts),

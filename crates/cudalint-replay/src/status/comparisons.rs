@@ -9,7 +9,7 @@ use cudalint_program::types::Ty;
 use cudalint_program::visit::{Item, walk, walk_expr};
 
 /// How deep a condition is looked into.
-const MAX_PARTS: u32 = 8;
+pub(super) const MAX_PARTS: u32 = 8;
 
 /// Whether `then`, which runs where `condition` holds, tells that an element of an array is not what it should be: it prints, and the
 /// program ends there, the function returns, the loop is left, or what it prints speaks of a mistake.
