@@ -7,6 +7,7 @@
 use crate::facts::{Event, EventKind};
 use crate::runs::defects::unread::Reader;
 pub use crate::runs::defects::unread::only_measured;
+use crate::stored_first::stores_first;
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, Library};
@@ -366,6 +367,9 @@ fn is_read_by(reader: Reader<'_>, kernel: ExprId, parameter: usize) -> bool {
     let module = reader.project.module(id);
     let (Some(body), true) = (&function.body, parameter < function.param_count as usize) else { return false };
     let local = LocalId::from(parameter);
+    if stores_first(module, function, local) {
+        return false;
+    }
     let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
     let is_it = |id: ExprId| matches!(kind(id), Some(Expr::Local(it)) if *it == local);
     // Handed on, kept, or moved: somebody may read it there.

@@ -25,6 +25,7 @@ pub mod runs;
 mod spaces;
 mod statics;
 pub mod status;
+mod stored_first;
 pub mod structure;
 mod sure_calls;
 mod traits;

@@ -1,0 +1,110 @@
+//! Whether a kernel stores an element before it reads it: what stood there before, nobody sees.
+//!
+//! That is so where the memory is first met in `p[i] = value;`, where all other uses of it are `p[i]` with the same `i`, and where
+//! these stand behind the store, in the block of which it is a statement.
+
+use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Module, Stmt};
+use cudalint_program::visit::{Item, walk};
+use cudalint_syntax::Span;
+
+/// The uses of a parameter, and what gives the index another value.
+struct Meetings {
+    /// The store that comes first: the whole statement, and the index.
+    store: Option<(Span, LocalId)>,
+    /// The elements that are used, in source order, with their indices; `None` for another index.
+    elements: Vec<(Span, Option<LocalId>)>,
+    /// Each place of the parameter's name.
+    names: Vec<Span>,
+    /// What is given a value, or has its address taken, and where.
+    changed: Vec<(Span, LocalId)>,
+    /// Statements that hold others, and whether only some of them are run each time.
+    around: Vec<(Span, bool)>,
+}
+
+/// Whether `function` stores each element of `parameter` that it meets before anything reads it.
+pub(crate) fn stores_first(module: &Module, function: &Function, parameter: LocalId) -> bool {
+    let Some(body) = &function.body else { return false };
+    let mut meetings =
+        Meetings { store: None, elements: Vec::new(), names: Vec::new(), changed: Vec::new(), around: Vec::new() };
+    walk(module, function, body, |item| {
+        match item {
+            Item::Stmt(id) => meetings.statement(module, id, parameter),
+            Item::Expr(id) => meetings.expression(module, id, parameter),
+            Item::Declare(_) => {}
+        }
+        true
+    });
+    meetings.begin_with_store()
+}
+
+impl Meetings {
+    fn statement(&mut self, module: &Module, id: cudalint_program::ir::StmtId, parameter: LocalId) {
+        let Some(node) = module.stmts.get(id) else { return };
+        match &node.kind {
+            Stmt::Expr(value) if self.names.is_empty() && self.store.is_none() => {
+                if let Some(Expr::Assign { op: None, target, .. }) = kind(module, *value)
+                    && let Some(Some(index)) = element(module, *target, parameter)
+                {
+                    self.store = Some((node.span, index));
+                }
+            }
+            Stmt::If { otherwise, .. } => self.around.push((node.span, !otherwise.is_empty())),
+            Stmt::Block(_) | Stmt::Loop { .. } => self.around.push((node.span, false)),
+            Stmt::Expr(_) | Stmt::Declare(_) | Stmt::Break | Stmt::Continue | Stmt::Return(_) => {}
+            _ => self.around.push((node.span, true)),
+        }
+    }
+
+    fn expression(&mut self, module: &Module, id: ExprId, parameter: LocalId) {
+        let Some(node) = module.exprs.get(id) else { return };
+        let mut changes = |target: ExprId| {
+            if let Some(Expr::Local(local)) = kind(module, target) {
+                self.changed.push((node.span, *local));
+            }
+        };
+        match &node.kind {
+            Expr::Local(local) if *local == parameter => self.names.push(node.span),
+            Expr::Assign { target, .. } | Expr::Step { target, .. } => changes(*target),
+            Expr::AddressOf(of) => changes(*of),
+            Expr::Index { .. } => {
+                if let Some(index) = element(module, id, parameter) {
+                    self.elements.push((node.span, index));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_with_store(&self) -> bool {
+        let Some((store, index)) = self.store else { return false };
+        // What the store is made of is computed before it: it may name the element itself.
+        let (own, later): (Vec<Span>, Vec<Span>) = self.names.iter().partition(|name| store.contains(**name));
+        let end = later.iter().map(|name| name.end).max().unwrap_or(store.end);
+        let within = self.around.iter().filter(|(span, _)| span.contains(store) && *span != store);
+        let block = within.min_by_key(|(span, _)| span.end - span.start);
+        own.len() == 1
+            && self.elements.len() == self.names.len()
+            && self.elements.iter().all(|(_, it)| *it == Some(index))
+            && later.iter().all(|name| name.start >= store.end)
+            && block.is_none_or(|(span, parted)| !parted && later.iter().all(|name| span.contains(*name)))
+            && !self.changed.iter().any(|(at, local)| *local == index && (store.start..end).contains(&at.start))
+    }
+}
+
+/// Whether an expression is an element of the parameter's memory, and the variable that says which.
+fn element(module: &Module, id: ExprId, parameter: LocalId) -> Option<Option<LocalId>> {
+    let Some(Expr::Index { base, indices }) = kind(module, id) else { return None };
+    let Some(Expr::Local(local)) = kind(module, *base) else { return None };
+    let index = match indices[..] {
+        [index] => match kind(module, index) {
+            Some(Expr::Local(index)) => Some(*index),
+            _ => None,
+        },
+        _ => None,
+    };
+    (*local == parameter).then_some(index)
+}
+
+fn kind(module: &Module, id: ExprId) -> Option<&Expr> {
+    module.exprs.get(id).map(|node| &node.kind)
+}
