@@ -59,6 +59,7 @@ mod testing;
 mod threads;
 mod trials;
 mod uncalled;
+mod undeclared;
 mod unlinked;
 mod unlisted;
 mod unread_symbols;

@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// A build has to name so many sources of a folder before it says something of one that it does not name.
 const LEAST: usize = 3;
 
+/// As [`LEAST`], of a build in the folder itself: one that makes a program of a few sources leaves little else there.
+const LEAST_BESIDE: usize = 1;
+
 /// A build file.
 struct Build<'t> {
     folder: &'t Path,
@@ -81,6 +84,8 @@ impl<'t> ListedNeighbours<'t> {
         let named = |build: &Build<'_>| sources.iter().filter(|source| build.names.contains(**source)).count();
         let listers: Vec<(usize, usize)> = above.map(|(index, build)| (index, named(build))).collect();
         let most = listers.iter().map(|(_, named)| *named).max()?;
-        (most >= LEAST && 2 * most >= sources.len() - 1).then_some(listers)
+        let is_beside = |(build, named): &(usize, usize)| *named == most && self.builds[*build].folder == folder;
+        let least = if listers.iter().any(is_beside) { LEAST_BESIDE } else { LEAST };
+        (most >= least && 2 * most >= sources.len() - 1).then_some(listers)
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::others::{holds, words_at};
 use crate::roles::COMPILED;
+use crate::undeclared::Declared;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::Effect;
 use cudalint_program::ir::{
@@ -14,7 +15,7 @@ use cudalint_program::ir::{
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::visit::{Item, walk};
 use cudalint_program::{Project, Scope};
-use cudalint_syntax::{Comment, Language, Region, Span, comments};
+use cudalint_syntax::Span;
 
 /// What a compiler refuses.
 pub(crate) struct Misfit {
@@ -27,27 +28,44 @@ pub(crate) struct Misfit {
 /// Variables that the compiler itself declares in code for devices.
 const BUILT_IN: [&str; 4] = ["threadIdx", "blockIdx", "blockDim", "gridDim"];
 
-/// The first misfit of a module. `spelled`: whether another text of the project has a word, be it in the middle of one, or may have it.
-pub(crate) fn misfit(project: &Project, id: ModuleId, spelled: &dyn Fn(&str) -> bool) -> Option<Misfit> {
+/// The first misfit of a module. `spelled`: whether another text of the project has a word, be it in the middle of one, or may have it;
+/// `given`: whether a build or a script has it.
+pub(crate) fn misfit(
+    project: &Project,
+    id: ModuleId,
+    spelled: &dyn Fn(&str) -> bool,
+    given: &dyn Fn(&str) -> bool,
+) -> Option<Misfit> {
     let module = project.module(id);
     let has_all = has_all_includes(project, id);
     let is_closed = has_all && project.includes().direct(id.index() as u32).is_empty();
-    let mut comments_of_file = None;
+    let declared = Declared::new(project, id, given);
     if let Some(second) = second_main(project, id) {
         return Some(second);
     }
     module.functions.iter_enumerated().find_map(|(number, function)| {
-        let body = function.body.as_ref().filter(|_| is_asked(project, id, function))?;
+        let body = function.body.as_ref()?;
+        let declared = has_all.then_some(&declared);
+        // Methods are asked for their names alone.
+        let is_asked = is_asked(project, id, function);
+        if !is_asked && declared.is_none() {
+            return None;
+        }
         let scope = Scope::new(project, id, Some(number), &TypeEnv::default());
-        let mut look = Look { project, id, module, function, scope, is_closed, spelled, found: None };
+        let mut look = Look { project, id, module, function, scope, is_closed, declared, spelled, found: None };
         walk(module, function, body, |item| {
             match item {
-                Item::Expr(expr) => look.expression(expr, has_all.then_some(&mut comments_of_file)),
-                Item::Declare(local) => {
-                    look.declaration(local);
-                    look.extents(local, has_all.then_some(&mut comments_of_file));
+                Item::Expr(expr) => {
+                    look.names(expr);
+                    if is_asked {
+                        look.expression(expr);
+                    }
                 }
-                Item::Stmt(_) => {}
+                Item::Declare(local) if is_asked => {
+                    look.declaration(local);
+                    look.extents(local);
+                }
+                Item::Declare(_) | Item::Stmt(_) => {}
             }
             look.found.is_none()
         });
@@ -136,6 +154,8 @@ struct Look<'p> {
     scope: Scope<'p>,
     /// Whether the file declares all that it names, but what C's library and CUDA's headers declare.
     is_closed: bool,
+    /// What the file says of names, where all that it includes is in sight.
+    declared: Option<&'p Declared<'p>>,
     /// Whether another text of the project may have a word.
     spelled: &'p dyn Fn(&str) -> bool,
     found: Option<Misfit>,
@@ -160,8 +180,21 @@ impl Look<'_> {
         }
     }
 
-    /// `comments`: where names that nothing declares are asked for, the file's comments.
-    fn expression(&mut self, id: ExprId, comments: Option<&mut Option<Vec<Comment>>>) {
+    /// A variable that nothing declares.
+    fn names(&mut self, id: ExprId) {
+        let Some((declared, node)) = self.declared.zip(self.module.exprs.get(id)) else { return };
+        for used in Declared::variables(&node.kind).into_iter().filter(|used| self.is_written(*used)) {
+            let Some(place) = self.module.exprs.get(used).map(|node| node.span.start as usize) else { continue };
+            let lacks = |name: &&str| declared.lacks(name, place, self.function);
+            if let Some(name) = self.plain_name(used).filter(lacks) {
+                let what = format!("`{name}`, which nothing declares");
+                self.find(used, what);
+                return;
+            }
+        }
+    }
+
+    fn expression(&mut self, id: ExprId) {
         if !self.is_written(id) {
             return;
         }
@@ -169,10 +202,10 @@ impl Look<'_> {
         match module.exprs.get(id).map(|node| &node.kind) {
             Some(Expr::Launch(launch)) if launch.chevron => {
                 self.launch(launch);
-                self.undeclared(launch.config.iter().chain(&launch.args), comments);
+                self.undeclared(launch.config.iter().chain(&launch.args));
             }
             Some(Expr::Call { callee, args }) => {
-                self.call(*callee, args, comments.is_some());
+                self.call(*callee, args, self.declared.is_some());
                 let api = self.plain_name(*callee).and_then(ApiId::named);
                 let Some(api) = api.filter(|api| api.library.is_runtime()) else { return };
                 let of_memory = |effect: &Effect| {
@@ -185,7 +218,7 @@ impl Look<'_> {
                     self.allocation(args, api);
                 }
                 if api.effects.iter().any(of_memory) {
-                    self.undeclared(args.iter(), comments);
+                    self.undeclared(args.iter());
                 }
             }
             Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => self.assignment(*target),
@@ -382,14 +415,14 @@ impl Look<'_> {
     }
 
     /// `int values[SIZE]`.
-    fn extents(&mut self, local: LocalId, mut comments: Option<&mut Option<Vec<Comment>>>) {
+    fn extents(&mut self, local: LocalId) {
         let mut ty = self.function.locals.get(local).map(|variable| variable.ty);
         let mut extents = Vec::new();
         while let Some(Type::Array(element, extent)) = ty.and_then(|ty| self.module.types.get(ty)) {
             extents.extend(extent);
             ty = Some(*element);
         }
-        self.undeclared(extents.iter(), comments.take());
+        self.undeclared(extents.iter());
     }
 
     /// `threadIdx.x = 0`.
@@ -407,11 +440,9 @@ impl Look<'_> {
         const WITH_SIZES: [&str; 2] = ["curand.h", "curand_kernel.h"];
         let text = self.project.source(self.id);
         let option = format!("D{name}");
-        let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };
         let told = || {
-            comments(text, &region)
-                .iter()
-                .any(|it| text.get(it.span.range()).is_some_and(|inside| inside.contains(name)))
+            let comments = self.declared.map_or(&[][..], Declared::comments);
+            comments.iter().any(|it| text.get(it.span.range()).is_some_and(|inside| inside.contains(name)))
         };
         let graph = self.project.includes();
         let own = self.id.index() as u32;
@@ -424,15 +455,10 @@ impl Look<'_> {
     }
 
     /// Whether an argument is a name that nothing in its file declares before.
-    fn undeclared<'a>(
-        &mut self,
-        args: impl Iterator<Item = &'a ExprId>,
-        comments_of_file: Option<&mut Option<Vec<Comment>>>,
-    ) {
+    fn undeclared<'a>(&mut self, args: impl Iterator<Item = &'a ExprId>) {
         const OF_THE_LIBRARY: [&str; 6] = ["stdin", "stdout", "stderr", "errno", "environ", "warpSize"];
-        let Some(found) = comments_of_file else { return };
+        let Some(declared) = self.declared else { return };
         let text = self.project.source(self.id);
-        let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };
         for arg in args {
             let named = match self.kind(*arg) {
                 Some(Expr::AddressOf(of)) => *of,
@@ -445,7 +471,6 @@ impl Look<'_> {
                 && !["cuda", "cu", "std", "CU", "__"].iter().any(|start| name.starts_with(start))
                 && !OF_THE_LIBRARY.contains(&name);
             let is_constant = || is_own_constant(name) && !self.may_be_given(name);
-            let comments = found.get_or_insert_with(|| comments(text, &region));
             let use_of_it = node.span.start as usize;
             let elsewhere = |at: usize| {
                 let around = |other: &&Function| other.body.is_some() && other.span.range().contains(&at);
@@ -453,7 +478,7 @@ impl Look<'_> {
                 around.peek().is_some() && around.all(|other| !other.span.range().contains(&use_of_it))
             };
             let mut before = words_at(text, name).take_while(|at| *at < use_of_it);
-            let is_unknown = (is_variable || is_constant()) && before.all(|at| holds(comments, at) || elsewhere(at));
+            let is_unknown = (is_variable || is_constant()) && before.all(|at| holds(declared.comments(), at) || elsewhere(at));
             drop(before);
             if is_unknown {
                 let what = format!("`{name}`, which nothing declares");

@@ -32,7 +32,8 @@ impl<'t> Patterns<'t> {
             all.any |= text.role == Role::Build && LISTING.iter().any(|word| text.text.contains(word));
             let deep = ["RECURSE", "rglob", "**", "recursive"].iter().any(|word| text.text.contains(word));
             let split = |letter: char| letter.is_whitespace() || "\"'`;,|".contains(letter);
-            for word in text.text.split(split).filter(|word| word.contains(['*', '$', '{', '%', '@'])) {
+            let kept = text.text.lines().filter(|line| !compiles_nothing(line));
+            for word in kept.flat_map(|line| line.split(split)).filter(|word| word.contains(['*', '$', '{', '%', '@'])) {
                 let plain = filled(word);
                 for word in plain.split(['(', ')', '=', ':', '<', '>', '[', ']']) {
                     let (way, name) = word.rsplit_once('/').unwrap_or(("", word));
@@ -88,6 +89,14 @@ impl<'t> Patterns<'t> {
             stem != "?" && matches(pattern, name)
         })
     }
+}
+
+/// Whether a line of a makefile takes files away, packs them, or only reads them.
+fn compiles_nothing(line: &str) -> bool {
+    const COMMANDS: [&str; 9] =
+        ["rm ", "$(RM) ", "${RM} ", "del ", "makedepend ", "tar ", "zip ", "ctags ", "clang-format "];
+    let command = line.trim_start_matches(|letter: char| letter.is_whitespace() || "-@".contains(letter));
+    COMMANDS.iter().any(|start| command.starts_with(start))
 }
 
 /// A word with `?` for each variable in it: `${X}`, `$(X)`, `$X`, `{x}`, `%`, `@X@`; those for the build file's own folder are left out.
@@ -165,6 +174,9 @@ mod tests {
         assert!(covers("SRC = $(shell find . -name '*.cu')", "/p/anywhere", "a.cu"));
         assert!(covers("glob('src/**/*.cu', recursive=True)", "/p/src/deep", "a.cu"));
         assert!(!covers("rm -f *.o src/*~ core.*", "/p", "a.cu"));
+        assert!(!covers("clean:\n\t-rm $(OBJ)/*\n", "/p/src", "a.cu"));
+        assert!(!covers("depend:\n\tmakedepend -Y $(INCLUDES) *.cu *.h\n", "/p", "a.cu"));
+        assert!(covers("all:\n\tnvcc $(SRC)/*\n", "/p/src", "a.cu"));
         assert!(!covers("%.o: %.cu\n\t$(NVCC) -c $< -o $@\n", "/p", "a.cu"));
     }
 

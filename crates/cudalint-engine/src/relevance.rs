@@ -211,7 +211,8 @@ impl<'p> Relevance<'p> {
             let text = self.project.source(id);
             let flaw = flaw(text, &module.passed_over, ends).map(|flaw| (flaw.span, flaw.what.to_owned()));
             let spelled = |word: &str| self.is_spelled(id, word);
-            let found = || misfit(self.project, id, &spelled).map(|found| (found.span, found.what));
+            let given = |word: &str| self.is_given(word);
+            let found = || misfit(self.project, id, &spelled, &given).map(|found| (found.span, found.what));
             let (span, what) = flaw.or_else(found)?;
             self.refused(id, span, &what)
         };
@@ -223,6 +224,12 @@ impl<'p> Relevance<'p> {
         let Some(texts) = self.others.as_ref().and_then(Others::texts) else { return true };
         texts.iter().any(|text| text.text.contains(word))
             || self.project.modules().any(|other| other != id && self.project.source(other).contains(word))
+    }
+
+    /// Whether a build or a script has a word, or may have it: an option can define it.
+    fn is_given(&self, word: &str) -> bool {
+        let gives = |text: &Other| matches!(text.role, Role::Build | Role::Script) && text.text.contains(word);
+        self.others.as_ref().and_then(Others::texts).is_none_or(|texts| texts.iter().any(gives))
     }
 
     /// Whether a module calls a kernel as if it were a function, which compilers refuse. Where the project builds the file, that is hardly so.

@@ -117,8 +117,7 @@ pub(crate) fn unlisted(
     let has_build = |file: &File<'_>| builds.iter().any(|build| real(file).starts_with(build.folder()));
     let programs = builds.iter().any(|build| build.text.contains("add_executable("));
     // Programs of a folder that the build makes one by one. A rule for all files of a kind makes whichever is asked for.
-    let makes_any: Vec<&Path> =
-        builds.iter().filter(|build| build.text.contains("%.c")).map(|build| build.folder()).collect();
+    let makes_any: Vec<&Path> = builds.iter().filter(|build| makes_any(&build.text)).map(|build| build.folder()).collect();
     let mut programs_made: FxHashMap<&str, usize> = FxHashMap::default();
     for file in sources.iter().filter(|at| is_listed[**at] && files[**at].starts()).map(|at| &files[*at]) {
         *programs_made.entry(file.folder()).or_default() += 1;
@@ -219,6 +218,15 @@ fn names_of_files<'p>(file: &File<'p>, wanted: &FxHashSet<&str>) -> FxHashSet<&'
     let left_out = comments(file.text, &Region { language: Language::Cuda, span: Span::new(0, file.text.len()) });
     let is_code = |name: &&str| file.text.match_indices(*name).any(|(at, _)| !holds(&left_out, at));
     all.into_iter().filter(|name| is_source(name) || is_code(name)).collect()
+}
+
+/// Whether a makefile has a rule for all sources of a kind that makes more than objects of them.
+fn makes_any(text: &str) -> bool {
+    const PARTS: [&str; 6] = [".o", ".obj", ".d", ".ptx", ".cubin", ".fatbin"];
+    let is_for_parts = |line: &str| {
+        line.split_once(':').is_some_and(|(target, _)| PARTS.iter().any(|part| target.trim_end().ends_with(part)))
+    };
+    text.lines().any(|line| line.contains("%.c") && !is_for_parts(line))
 }
 
 /// Whether a file is kept beside the one that it is a copy of: `solver_old.cu` beside `solver.cu`.
