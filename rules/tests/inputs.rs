@@ -7,6 +7,7 @@ use common::of;
 const HEAD: &str = "#include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <string>
 #include <vector>
 #include <cuda/cmath>
 #include <opencv2/opencv.hpp>
@@ -45,6 +46,9 @@ fn sizes_from_files_streams_and_images_are_inputs() {
         ("void run() { std::ifstream in(\"a\"); int m, n; in >> m >> n;", "`n` is 65"),
         ("void run() { std::ifstream in(\"a\"); int n; in.read((char *)&n, sizeof(n));", "`n` is 65"),
         ("void load(int &n) { std::cin >> n; }\nvoid run() { int n; load(n);", "`n` is 65"),
+        // What is called behind it does not know where the number is.
+        ("void run() { int n; std::cin >> n; std::ifstream in(\"a\"); if (!in.good()) return;", "`n` is 65"),
+        ("void run() { std::string line; std::getline(std::cin, line); int n = line.size();", "`line.size()` is 65"),
         ("void run() { int n, h, c; stbi_load(\"a.png\", &n, &h, &c, 0);", "`n` is 65"),
         (
             "void run() { cv::Mat image = cv::imread(\"a.png\"); if (image.empty()) return; int n = image.cols;",
@@ -105,6 +109,8 @@ fn what_is_not_known_to_come_from_outside_is_not_chosen() {
         // A method out of sight may have changed the image, and so may a function.
         "void run() { cv::Mat image = cv::imread(\"a.png\"); image.pad(256); int n = image.cols;",
         "void run() { cv::Mat image = cv::imread(\"a.png\"); cv::resize(image, image, cv::Size(256, 1)); int n = image.cols;",
+        // A function of the program's own that has the name of one of C's library.
+        "void read(std::string &text); void run() { std::string text; read(text); int n = text.size();",
         // Shifted, and not taken out of a stream.
         "void run(Number a) { int n = 8; a >> n;",
         "void run() { int n; std::cin >> n; if (n % 256 != 0) return;",
@@ -144,5 +150,27 @@ fn sizes_that_are_meant_to_be_one_are_not_chosen_apart() {
         for rule in ["missing-bounds-guard", "guard-does-not-cover-access", "grid-under-coverage"] {
             assert!(of(rule, &format!("{HEAD}{guarded}")).is_empty(), "{rule}: {before}");
         }
+    }
+}
+
+/// A string that something has filled has some length or other: a launch for each of its letters is not empty.
+#[test]
+fn lengths_of_strings_that_are_read() {
+    for fill in ["std::getline(std::cin, text)", "std::getline(in, text, ',')", "read(text)", "std::cin >> text"] {
+        let text = format!(
+            "{HEAD}#include <string>
+void read(std::string &text);
+void run() {{
+    std::ifstream in(\"a\");
+    std::string text;
+    {fill};
+    int n = text.size();
+    float *d;
+    if (cudaMalloc(&d, n * sizeof(float)) != cudaSuccess) return;
+    scale<<<(n + 255) / 256, 256>>>(d);
+}}
+"
+        );
+        assert_eq!(of("empty-grid", &text).len(), 0, "{fill}");
     }
 }

@@ -188,6 +188,25 @@ fn a_record_in_itself_many_times() {
     survives("b.cu", &program(&other, "f()"));
 }
 
+/// Objects that are made of nine of their own kind, and a constructor of theirs: 59,049 of them four levels down.
+#[test]
+fn an_object_of_many_of_its_own_kind() {
+    let members: String = (0..9).map(|at| format!("    Neuron part{at};\n")).collect();
+    let class = format!("class Neuron {{\npublic:\n{members}    Neuron(float value) {{ cudaDeviceSynchronize(); }}\n}};\n");
+    let uses = lines(30, |at| format!("    Neuron local{at}(1.0f);\n"));
+    survives("made-of-its-kind.cu", &program(&class, &uses));
+}
+
+/// Hundreds of brackets of which none is closed, and names that are bound several times: each use asked what stands around it.
+#[test]
+fn names_deep_in_brackets() {
+    let source = format!(
+        "from numba import cuda\ntp = 1\ntp = cuda\nvalues = [{}tp for tp in cuda.gpus]\n",
+        "f(tp.x, g(tp) for tp in tp.y, ".repeat(120)
+    );
+    survives("deep.py", &source);
+}
+
 #[test]
 fn comments_one_below_the_other() {
     survives("a.cu", &program("", &"//\n".repeat(30_000)));

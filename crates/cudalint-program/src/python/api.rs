@@ -1,7 +1,7 @@
 //! Uses of names that GPU packages do not have.
 
 use super::fields::{Field, field};
-use super::resolve::{ancestors, chain};
+use super::resolve::chain;
 use super::scope::File;
 use super::tables;
 use super::value::Kind;
@@ -96,7 +96,7 @@ fn report(
 /// a `try` that catches what a missing name raises, or in a block that waits for an exception.
 fn guarded<'t>(file: &File<'t>, node: Node<'t>) -> bool {
     let mut child = node;
-    for current in ancestors(node) {
+    for current in file.ancestors(node) {
         let header = |until: Option<Node<'t>>| {
             let end = until.map_or(current.end_byte(), |until| until.start_byte());
             file.text.get(current.start_byte()..end).unwrap_or("")

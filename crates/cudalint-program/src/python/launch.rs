@@ -162,11 +162,9 @@ fn host_decorator(text: &str) -> bool {
 }
 
 /// Whether an exception is what the code around a node waits for.
-fn expected_to_raise(file: &File<'_>, node: Node<'_>) -> bool {
+fn expected_to_raise<'t>(file: &File<'t>, node: Node<'t>) -> bool {
     let mut child = node;
-    let mut ancestor = node.parent();
-    for _ in 0..400 {
-        let Some(current) = ancestor else { return false };
+    for current in file.ancestors(node) {
         match python_kind(current) {
             PythonKind::WithStatement => {
                 let header = child.start_byte().min(current.end_byte());
@@ -191,7 +189,6 @@ fn expected_to_raise(file: &File<'_>, node: Node<'_>) -> bool {
             _ => {}
         }
         child = current;
-        ancestor = current.parent();
     }
     false
 }

@@ -66,12 +66,10 @@ impl<'t> File<'t> {
             return None;
         }
         let last = all.iter().rev().find(|binding| binding.node.end_byte() <= place.start_byte())?;
-        let block = block(last.node)?;
+        let block = self.block(last.node)?;
         let mut passed_block = false;
         let mut loops = Vec::new();
-        let mut ancestor = Some(place);
-        for _ in 0..MAX_ANCESTORS {
-            let Some(node) = ancestor else { break };
+        for node in std::iter::once(place).chain(self.ancestors(place)) {
             if node == block {
                 passed_block = true;
                 break;
@@ -79,7 +77,6 @@ impl<'t> File<'t> {
             if matches!(python_kind(node), PythonKind::ForStatement | PythonKind::WhileStatement) {
                 loops.push(Span::from(node));
             }
-            ancestor = node.parent();
         }
         let bound_again = loops.iter().any(|span| {
             all.iter().any(|binding| binding.node.id() != last.node.id() && span.contains(Span::from(binding.node)))
@@ -272,23 +269,26 @@ impl<'t> File<'t> {
     }
 
     /// The name of the innermost function around a scope; empty at module level.
+    /// Nodes around a node, innermost first. Asking each of them for its parent would go down from the root each time.
+    pub fn ancestors(&self, node: Node<'t>) -> impl Iterator<Item = Node<'t>> + use<'t> {
+        let mut way = Vec::new();
+        let mut at = self.scopes.first().map(|module| module.node);
+        while let Some(around) = at.filter(|around| *around != node) {
+            way.push(around);
+            at = around.child_with_descendant(node);
+        }
+        way.into_iter().rev().take(MAX_ANCESTORS)
+    }
+
+    /// The block that a statement stands in.
+    fn block(&self, node: Node<'t>) -> Option<Node<'t>> {
+        self.ancestors(node).find(|around| matches!(python_kind(*around), PythonKind::Block | PythonKind::Module))
+    }
+
     pub fn function_name(&self, scope: usize) -> String {
         let name = self.enclosing_functions(scope).next().and_then(|node| field(node, Field::Name));
         name.map_or(String::new(), |name| self.text_of(name).to_owned())
     }
-}
-
-/// The block that a statement stands in.
-fn block(node: Node<'_>) -> Option<Node<'_>> {
-    let mut ancestor = node.parent();
-    for _ in 0..MAX_ANCESTORS {
-        let current = ancestor?;
-        if matches!(python_kind(current), PythonKind::Block | PythonKind::Module) {
-            return Some(current);
-        }
-        ancestor = current.parent();
-    }
-    None
 }
 
 /// The decorators of a function definition.
@@ -313,9 +313,4 @@ pub(super) fn chain(node: Node<'_>) -> Option<(Node<'_>, Vec<Node<'_>>)> {
     }
     attributes.reverse();
     (python_kind(current) == PythonKind::Identifier).then_some((current, attributes))
-}
-
-/// Nodes around a node, innermost first.
-pub(super) fn ancestors(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
-    std::iter::successors(node.parent(), Node::parent).take(MAX_ANCESTORS)
 }

@@ -10,29 +10,38 @@ use cudalint_syntax::Span;
 
 /// How deep classes with constructors lie in each other.
 const MAX_DEPTH: u32 = 4;
+/// How many objects one object is made of, at most.
+const MAX_OBJECTS: u32 = 200;
 
 impl Builder<'_> {
     /// An object of a type is made here.
     pub(super) fn construct(&mut self, ty: TypeId, span: Span) {
         let ty = self.scope().resolve(ty);
-        self.construct_ty(&ty, span, 0);
+        let mut left = MAX_OBJECTS;
+        self.construct_ty(&ty, span, 0, &mut left);
     }
 
-    fn construct_ty(&mut self, ty: &Ty, span: Span, depth: u32) {
+    fn construct_ty(&mut self, ty: &Ty, span: Span, depth: u32, left: &mut u32) {
         match ty {
-            Ty::Record(entry, _) => self.construct_record(*entry, span, depth),
-            Ty::Array(of, _) => self.construct_ty(of, span, depth),
+            Ty::Record(entry, _) => self.construct_part(*entry, span, depth, left),
+            Ty::Array(of, _) => self.construct_ty(of, span, depth, left),
             Ty::Library(name, _) => self.foreign(name),
             _ => {}
         }
     }
 
-    pub(super) fn construct_record(&mut self, entry: Entry, span: Span, depth: u32) {
+    pub(super) fn construct_record(&mut self, entry: Entry, span: Span) {
+        let mut left = MAX_OBJECTS;
+        self.construct_part(entry, span, 0, &mut left);
+    }
+
+    fn construct_part(&mut self, entry: Entry, span: Span, depth: u32, left: &mut u32) {
+        let project = self.project;
+        let (Some(record), Some(rest)) = (project.record_at(entry), left.checked_sub(1)) else { return };
         if depth > MAX_DEPTH {
             return;
         }
-        let project = self.project;
-        let Some(record) = project.record_at(entry) else { return };
+        *left = rest;
         let is_written = |method: &&Function| {
             method.role == FunctionRole::Constructor
                 && !project.text(entry.module, method.span).trim_end_matches(';').trim_end().ends_with("default")
@@ -42,7 +51,7 @@ impl Builder<'_> {
         let scope = Scope::inside(project, entry.module, record.scope.within(record.name.clone()), &TypeEnv::default());
         for ty in record.bases.iter().copied().chain(record.fields.iter().map(|field| field.ty)) {
             let ty = scope.resolve(ty);
-            self.construct_ty(&ty, span, depth + 1);
+            self.construct_ty(&ty, span, depth + 1, left);
         }
         if own {
             self.made_call(Callee::Constructor(record.name.clone()), record.name.clone(), span);

@@ -37,7 +37,7 @@ impl Builder<'_> {
             return self.alive.push(unknown);
         };
         let span = function.span;
-        self.construct_record(entry, span, 0);
+        self.construct_record(entry, span);
         let mut ends = Vec::new();
         self.destructors_of(entry, 0, &mut ends);
         self.alive.extend(ends.into_iter().rev().map(|(class, destructor)| Alive { class, destructor, span }));

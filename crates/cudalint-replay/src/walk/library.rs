@@ -197,6 +197,16 @@ impl<'p> Walker<'p> {
                 self.arguments(args);
                 Some(self.image_from_outside())
             }
+            // A line of a stream, as long as whoever wrote it made it.
+            ("getline", [_, line, ..]) if matches!(self.type_of(*line).container(), Some((Container::String, ..))) => {
+                let outs = self.arguments_of(None, args);
+                self.forget_references(&outs, args);
+                if let Some(place) = outs.get(1).and_then(|out| out.place.clone()) {
+                    let (ty, text) = (self.type_of(*line), self.text(*line));
+                    self.has_extents_from_outside(&place, &ty, &text);
+                }
+                outs.into_iter().next().map(|stream| Out { val: Val::unknown(), ..stream })
+            }
             (
                 "snprintf" | "sprintf" | "fgets" | "gettimeofday" | "read" | "strcpy" | "strncpy" | "strcat"
                 | "getline" | "clock_gettime",
@@ -206,6 +216,8 @@ impl<'p> Walker<'p> {
                 for out in &outs {
                     self.written_by_library(out);
                 }
+                // A function of the program's own that has the name may take references.
+                self.forget_references(&outs, args);
                 Some(Out::new(Val::unknown(), Ty::INT))
             }
             _ if qualified => {
@@ -218,22 +230,29 @@ impl<'p> Walker<'p> {
                     }
                 }
                 let keeps = path.segments[0] == "std" || name.starts_with("make_");
-                for (out, expr) in outs.iter().zip(args) {
+                for out in &outs {
                     self.written_by_library(out);
                     if keeps {
                         self.keep(&out.val);
                     }
-                    if self.is_lvalue(*expr)
-                        && let Some(place) = &out.place
-                        && !matches!(out.val.kind, Kind::Ptr(_))
-                    {
-                        let place = place.clone();
-                        self.forget_place(&place);
-                    }
                 }
+                self.forget_references(&outs, args);
                 Some(Out::unknown())
             }
             _ => None,
+        }
+    }
+
+    /// What a call is given by its name may be taken by reference, and written.
+    fn forget_references(&mut self, outs: &[Out], args: &'p [ExprId]) {
+        for (out, expr) in outs.iter().zip(args) {
+            if self.is_lvalue(*expr)
+                && let Some(place) = &out.place
+                && !matches!(out.val.kind, Kind::Ptr(_))
+            {
+                let place = place.clone();
+                self.forget_place(&place);
+            }
         }
     }
 

@@ -47,9 +47,16 @@ impl Walker<'_> {
                 && !matches!(out.val.kind, Kind::Int(_) | Kind::Float(_) | Kind::Status | Kind::Str(_))
         };
         if matches!(op, BinaryOp::Shr | BinaryOp::And) && class(&left) && self.is_lvalue(b) {
-            self.hand_out(&right);
-            self.forget_lvalue(b);
-            if op == BinaryOp::Shr && self.is_stream(a, &left.ty) {
+            let is_stream = op == BinaryOp::Shr && self.is_stream(a, &left.ty);
+            if is_stream && right.ty.value().is_scalar() {
+                // A stream writes a number once, and does not keep where it is.
+                let (place, _) = self.place(b, super::places::Access::Address);
+                self.forget_place(&place);
+            } else {
+                self.hand_out(&right);
+                self.forget_lvalue(b);
+            }
+            if is_stream {
                 self.extracted(b, &right.ty);
             }
             return Out { val: Val::unknown(), ty: left.ty, place: left.place };

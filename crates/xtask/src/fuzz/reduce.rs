@@ -34,7 +34,7 @@ pub fn reduce(plan: &Plan, target: Target, kept: &Path, work: &Path, until: Inst
             let mut at = 0;
             loop {
                 let pieces = cut(&best);
-                if at >= pieces.len() || left == 0 {
+                if at >= pieces.len() || left == 0 || Instant::now() >= until {
                     break;
                 }
                 let smaller = [pieces[..at].concat(), pieces[(at + size).min(pieces.len())..].concat()].concat();
