@@ -24,8 +24,13 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         // Where the walk has seen what the pointer is, it says more; where it has not come, nothing is known.
         let mut seen = context.facts.events.iter().filter(|event| event.site == fact.second).peekable();
         let is_open = |event: &Event| matches!(&event.kind, EventKind::Free { argument, .. } if argument.pointer == Pointer::Unknown);
+        let ends = seen.peek().is_some_and(|event| ends_unread(context, event));
         if seen.peek().is_some() && seen.all(is_open) {
-            sink.report(freed_twice(context, fact));
+            let mut finding = freed_twice(context, fact);
+            if ends {
+                needs_something_behind(&mut finding);
+            }
+            sink.report(finding);
         }
     }
     for event in &context.facts.events {
@@ -76,10 +81,7 @@ fn finding(context: &ModuleContext<'_>, event: &Event, api: &str, argument: &Poi
     finding.label = label;
     finding.related.push(allocation_label(context, buffer));
     if buffer.freed && !wrong && !by_host && ends_unread(context, event) {
-        // The call only returns an error, and nothing comes by any more that could tell or be harmed.
-        finding.confidence = Confidence::Possible;
-        let witness = finding.witness.get_or_insert_default();
-        witness.assumptions.push("something follows that the error of a last call harms".to_owned());
+        needs_something_behind(&mut finding);
     }
     if by_host {
         finding.method = Some(Method::Memcheck);
@@ -114,6 +116,13 @@ fn freed_twice(context: &ModuleContext<'_>, fact: &FreedTwice) -> Finding {
     finding.witness = Some(Witness { assumptions, ..Witness::default() });
     finding.help = Some("one of the two may be meant for another pointer".to_owned());
     finding
+}
+
+/// The call only returns an error, and nothing comes by any more that could tell or be harmed.
+fn needs_something_behind(finding: &mut Finding) {
+    finding.confidence = Confidence::Possible;
+    let witness = finding.witness.get_or_insert_default();
+    witness.assumptions.push("something follows that the error of a last call harms".to_owned());
 }
 
 /// Whether a call stands at the end of `main`, or in what that calls there: nothing but calls that give something back follows, and nobody

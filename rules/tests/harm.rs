@@ -247,3 +247,38 @@ int main() {{
     assert_eq!(confidence(&text("1")), Some(Confidence::Possible));
     assert_eq!(confidence(&text("s[threadIdx.x ^ 1]")), Some(Confidence::Definite));
 }
+
+/// A value from just behind a shared array that ends in an element which nobody looks at; where somebody does, it is told.
+#[test]
+fn reads_behind_a_shared_array_whose_value_nobody_sees() {
+    let lifting = |reader: &str| {
+        format!(
+            "__global__ void lift(float *out, const float *in) {{
+    __shared__ float held[514];
+    int t = threadIdx.x, at = 4 * t;
+    held[2 * t] = in[2 * t];
+    held[2 * t + 1] = in[2 * t + 1];
+    if (t < 2) held[512 + t] = in[512 + t];
+    __syncthreads();
+    if (at <= 512) held[at] += held[at + 2] * 0.5f;
+    __syncthreads();
+    {reader}
+}}
+void run(float *out, const float *in) {{ lift<<<1, 256>>>(out, in); }}
+"
+        )
+    };
+    let told = |text: &str| of("shared-index-out-of-range", text).len();
+    assert_eq!(told(&lifting("if (at < 508) out[at] = held[at];")), 0);
+    for reader in [
+        "if (at < 514) out[at] = held[at];",
+        "if (at < 514 && held[at] > 1) out[at] = 1;",
+        "if (t == 0) atomicAdd(out, held[512]);",
+        "out[t] = held[2 * t + (t == 255) * 2];",
+    ] {
+        assert_eq!(told(&lifting(reader)), 1, "{reader}");
+    }
+    // Far behind it is another block's memory, or nobody's.
+    let far = lifting("if (at < 508) out[at] = held[at];").replace("held[at + 2]", "held[at + 200]");
+    assert_eq!(told(&far), 1);
+}

@@ -280,7 +280,12 @@ impl Machine<'_> {
                 return machine.touch_local(&piece, index, &address, &inside, value);
             }
             let read = machine.touch_cells(&piece, index, &address, &inside, value);
-            if value.is_some() { read } else { machine.varied(touch, index, bytes, &address, &inside, read) }
+            if value.is_some() {
+                return read;
+            }
+            let read = machine.varied(touch, index, bytes, &address, &inside, read);
+            let is_whole = inside.sure() + inside.maybe() == mask.sure() + mask.maybe();
+            if is_whole { read } else { machine.read_beyond(touch, &address, (mask, &inside), &read) }
         };
         match touch.ty {
             Ty::Aggregate(layout) if !layout.leaves.is_empty() => {

@@ -11,7 +11,7 @@ use super::memory::Memory;
 use super::ops;
 use super::scan::Scan;
 use super::touch::Touch;
-use super::value::{Data, KNOWN, NUMBER, Val, mix, object_of, offset_of};
+use super::value::{Data, KNOWN, NUMBER, UNKNOWN, Val, mix, object_of, offset_of};
 use super::watch::{Variation, Watch};
 use crate::code::{BinaryOp, Code, Ty};
 use crate::launch::{Budget, LaunchInput};
@@ -23,6 +23,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most reads of one launch that are looked at one by one.
 const MOST: usize = 8;
+
+/// Shared memory is given to blocks in pieces of so many bytes: less than one behind the end of an array a read brings no fault, and what
+/// it gives is all that can be seen of it. (`cudaDeviceProp` and the occupancy calculator round up to 128 bytes since `sm_70`.)
+const PIECE: u64 = 128;
 
 /// A launch that cost more is not executed again.
 const MOST_OPERATIONS: u64 = 1 << 23;
@@ -101,6 +105,10 @@ fn suspicious_read(event: &Event) -> Option<Site> {
         EventKind::Race { first, second, .. } => {
             [first, second].into_iter().find(|access| reads(access.kind)).map(|access| access.site)
         }
+        EventKind::OutOfBounds { object, access, .. } if object.kind == ObjectKind::Shared && reads(access.kind) => {
+            let end = u64::try_from(access.offset).ok()?.checked_add(u64::from(access.size))?;
+            (end <= object.bytes?.next_multiple_of(PIECE)).then_some(access.site)
+        }
         _ => None,
     }
 }
@@ -123,6 +131,29 @@ impl Machine<'_> {
             let known = spots.entry(read).or_default().entry(cell).or_insert(stored_by);
             *known = known.filter(|lane| Some(*lane) == stored_by);
         }
+    }
+
+    /// What lanes get that read beyond an object, of all that access it those that are not inside: nobody knows what, or another name.
+    pub(super) fn read_beyond(
+        &mut self,
+        touch: Touch<'_>,
+        address: &Val,
+        (mask, inside): (&Mask, &Mask),
+        read: &Val,
+    ) -> Val {
+        let site = self.code.expr(touch.at).site;
+        let seed = match &mut self.watch {
+            Watch::Varies(seen) if seen.spots.contains_key(&site) && seen.one.is_none_or(|one| one == site) => {
+                seen.met = true;
+                Some(seen.seed)
+            }
+            _ => None,
+        };
+        let beyond = |lane: usize| {
+            seed.map_or((0, UNKNOWN), |seed| name_of(seed, offset_of(address.lane(lane).0)))
+        };
+        let is_beyond = |lane: usize| mask.levels()[lane] != OFF && inside.levels()[lane] == OFF;
+        Val::from_lanes(self.n, |lane| if is_beyond(lane) { beyond(lane) } else { read.lane(lane) })
     }
 
     /// Something outside of the registers gets values of the active lanes: a branch, a call, memory that others see.
@@ -251,7 +282,7 @@ impl Machine<'_> {
             let mut stored = all.filter_map(|byte| spots.get(&(block, index as u32, byte)));
             stored.any(|stored| stored.is_none_or(|by| usize::from(by) != lane))
         };
-        let name = |offset: i64| (mix(mix(0x1d1e, seed), offset as u64) as i64, NUMBER);
+        let name = |offset: i64| name_of(seed, offset);
         if let (Some((bits, KNOWN)), Data::Uniform(..)) = (address.alike(), &value.data) {
             if !meant(usize::MAX, offset_of(bits)) {
                 return value;
@@ -272,6 +303,11 @@ impl Machine<'_> {
         let each = |lane: usize| offsets[lane].map_or_else(|| value.lane(lane), name);
         Val::tagged(Lanes::from_fn(self.n, |lane| each(lane).0), Lanes::from_fn(self.n, |lane| each(lane).1))
     }
+}
+
+/// The name that a varied value has.
+fn name_of(seed: u64, offset: i64) -> (i64, u8) {
+    (mix(mix(0x1d1e, seed), offset as u64) as i64, NUMBER)
 }
 
 /// Whether what is stored in memory is found again where it is read: nobody else looks at it.

@@ -86,6 +86,9 @@ impl Machine<'_> {
             }
         }
         let Some((lane, offset)) = first else { return };
+        if !touch.kind.writes() {
+            self.collect(self.code.expr(touch.at).site, index, offset, None);
+        }
         let access = self.access_of(touch, lane, offset, size);
         let object = self.objects[index].object.clone();
         let wrapped = address.wrapped.map(|at| self.code.expr(at).site);
