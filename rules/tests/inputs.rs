@@ -46,6 +46,8 @@ fn sizes_from_files_streams_and_images_are_inputs() {
         ("void run() { std::ifstream in(\"a\"); int m, n; in >> m >> n;", "`n` is 65"),
         ("void run() { std::ifstream in(\"a\"); int n; in.read((char *)&n, sizeof(n));", "`n` is 65"),
         ("void load(int &n) { std::cin >> n; }\nvoid run() { int n; load(n);", "`n` is 65"),
+        // C's own functions take numbers by value.
+        ("void run() { int n; std::cin >> n; char text[9]; sprintf(text, \"%d\", n);", "`n` is 65"),
         // What is called behind it does not know where the number is.
         ("void run() { int n; std::cin >> n; std::ifstream in(\"a\"); if (!in.good()) return;", "`n` is 65"),
         ("void run() { std::string line; std::getline(std::cin, line); int n = line.size();", "`line.size()` is 65"),

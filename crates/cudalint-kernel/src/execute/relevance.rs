@@ -11,7 +11,7 @@ use super::memory::Memory;
 use super::ops;
 use super::scan::Scan;
 use super::touch::Touch;
-use super::value::{Data, KNOWN, NUMBER, UNKNOWN, Val, mix, object_of, offset_of};
+use super::value::{Data, KNOWN, NUMBER, Val, mix, object_of, offset_of};
 use super::watch::{Variation, Watch};
 use crate::code::{BinaryOp, Code, Ty};
 use crate::launch::{Budget, LaunchInput};
@@ -133,7 +133,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What lanes get that read beyond an object, of all that access it those that are not inside: nobody knows what, or another name.
+    /// What lanes get that read beyond an object, of all that access it those that are not inside: some number or other.
     pub(super) fn read_beyond(
         &mut self,
         touch: Touch<'_>,
@@ -142,16 +142,15 @@ impl Machine<'_> {
         read: &Val,
     ) -> Val {
         let site = self.code.expr(touch.at).site;
+        // What stands there is the same however often the launch is executed, unless it is asked where just that goes.
         let seed = match &mut self.watch {
             Watch::Varies(seen) if seen.spots.contains_key(&site) && seen.one.is_none_or(|one| one == site) => {
                 seen.met = true;
-                Some(seen.seed)
+                seen.seed
             }
-            _ => None,
+            _ => 0,
         };
-        let beyond = |lane: usize| {
-            seed.map_or((0, UNKNOWN), |seed| name_of(seed, offset_of(address.lane(lane).0)))
-        };
+        let beyond = |lane: usize| name_of(seed, offset_of(address.lane(lane).0));
         let is_beyond = |lane: usize| mask.levels()[lane] != OFF && inside.levels()[lane] == OFF;
         Val::from_lanes(self.n, |lane| if is_beyond(lane) { beyond(lane) } else { read.lane(lane) })
     }

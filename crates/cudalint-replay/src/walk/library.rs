@@ -217,7 +217,9 @@ impl<'p> Walker<'p> {
                     self.written_by_library(out);
                 }
                 // A function of the program's own that has the name may take references.
-                self.forget_references(&outs, args);
+                if !self.project.functions_named(name).is_empty() {
+                    self.forget_references(&outs, args);
+                }
                 Some(Out::new(Val::unknown(), Ty::INT))
             }
             _ if qualified => {
