@@ -17,6 +17,7 @@ mod kept;
 mod mangled;
 mod memory;
 mod merge;
+mod only_read;
 pub mod parameters;
 mod python;
 pub mod quantity;

@@ -8,10 +8,10 @@ use crate::code::{BinaryOp, ExprId};
 
 /// Most conditions that are followed.
 const MOST: usize = 32;
-/// Most blocks that are executed besides the chosen ones.
+/// Most blocks that are executed besides the chosen ones, but for the one in which several conditions change.
 const MOST_BLOCKS: usize = 2;
-/// How many of the chosen blocks are looked at.
-const SAMPLES: usize = 3;
+/// How many of the chosen blocks are looked at: the first one and its neighbours along two axes are among them.
+pub(super) const SAMPLES: usize = 4;
 
 impl Machine<'_> {
     /// Notes how far a comparison is from its limit, the first time a block comes to it.
@@ -64,6 +64,13 @@ impl Machine<'_> {
             }
         }
         found.truncate(MOST_BLOCKS);
+        // Where one condition ends along one axis and another along another: the corner of what is worked on.
+        if let [Some(first), Some(second)] = [0, 1].map(|at| found.get(at).copied())
+            && only_axis(first) != only_axis(second)
+        {
+            let corner = [0, 1, 2].map(|axis| first[axis].max(second[axis]));
+            found.extend((!chosen.contains(&corner)).then_some(corner));
+        }
         found
     }
 }

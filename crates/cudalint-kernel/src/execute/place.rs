@@ -1,5 +1,6 @@
 //! Sets a launch up and runs its blocks.
 
+use super::distances::SAMPLES;
 use super::lanes::Mask;
 use super::machine::Machine;
 use super::memory::{Initial, Memory};
@@ -153,7 +154,7 @@ impl Machine<'_> {
                 blocks.truncate(1 + affordable.max(2) as usize);
             }
             number += 1;
-            if number == 3.min(blocks.len()) {
+            if number == SAMPLES.min(blocks.len()) {
                 let flips = self.blocks_of_flips(&blocks);
                 blocks.splice(number..number, flips);
             }

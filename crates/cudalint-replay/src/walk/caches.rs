@@ -27,6 +27,8 @@ pub(crate) struct Learned {
     pub(super) guarded: RefCell<FxHashMap<Entry, bool>>,
     /// By function: which parameters are only printed.
     pub(super) printed: RefCell<FxHashMap<(ModuleId, FunctionId), Printed>>,
+    /// By kernel: which parameters it only reads through.
+    pub(super) only_read: RefCell<FxHashMap<(ModuleId, FunctionId), Arc<[bool]>>>,
     /// Walks of functions that left no trace.
     pub(super) walks: RefCell<FxHashMap<(ModuleId, FunctionId), Walks>>,
 }

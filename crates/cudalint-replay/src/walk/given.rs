@@ -4,6 +4,7 @@ use super::{Out, Walker};
 use crate::facts::{Amount, MemorySpace, Pointer, Site};
 use crate::given::{Given, GivenField, Held, HeldContents};
 use crate::memory::{CellPath, Key, extend};
+use crate::only_read::only_read;
 use crate::parameters::reads_only;
 use crate::quantity::{Assumptions, Quantity, union};
 use crate::value::{Int, Kind, Ptr, Val};
@@ -287,7 +288,17 @@ impl Walker<'_> {
 
     /// Whether a kernel's parameter is a pointer through which nothing can be written.
     pub fn reads_only(&self, kernel: Option<(ModuleId, FunctionId)>, index: usize) -> bool {
-        kernel.is_some_and(|kernel| reads_only(self.project, kernel, index))
+        let Some(kernel) = kernel else { return false };
+        if reads_only(self.project, kernel, index) {
+            return true;
+        }
+        let find = || {
+            let function = self.project.function_at(kernel.0, kernel.1)?;
+            Some(only_read(self.project.module(kernel.0), function))
+        };
+        let mut known = self.caches.learned.only_read.borrow_mut();
+        let only = known.entry(kernel).or_insert_with(|| find().unwrap_or_default().into());
+        only.get(index).is_some_and(|only| *only)
     }
 
     /// A value is part of something that is not understood: a launch, for all that is known.
