@@ -155,6 +155,8 @@ pub struct Again {
     pub(crate) conditions: Vec<OpenCondition>,
     /// The reads, in order.
     pub(crate) sites: Vec<Site>,
+    /// Whether it was followed to its end.
+    pub(crate) complete: bool,
     /// What has been found out so far.
     pub(crate) known: Mutex<Traced>,
 }
@@ -173,6 +175,8 @@ pub(crate) struct Traced {
     pub spots: Option<Collected>,
     /// Where they go all together.
     pub all: Option<Reach>,
+    /// Of reads of an execution that was cut: whether somebody sees them where their block alone is executed, to its end.
+    pub alone: FxHashMap<Site, bool>,
     /// Where each goes by itself.
     pub each: FxHashMap<Site, Reach>,
 }

@@ -59,19 +59,21 @@ fn of_again(again: &Again, each: &mut impl FnMut(&mut Site)) -> Again {
         each(&mut site);
         site
     };
-    let Again { launch, budget, conditions, sites, known } = again;
+    let Again { launch, budget, conditions, sites, complete, known } = again;
     let conditions = conditions.iter().map(|it| OpenCondition { site: with(it.site), ..*it }).collect();
     let sites = sites.iter().map(|site| with(*site)).collect();
     let known = {
-        let Traced { spots, all, each } = &*known.lock().unwrap_or_else(PoisonError::into_inner);
+        let Traced { spots, all, each, alone } = &*known.lock().unwrap_or_else(PoisonError::into_inner);
         let spots = spots.as_ref().map(|(spots, sites)| {
             let spots = spots.iter().map(|(site, spots)| (with(*site), spots.clone())).collect();
             (Arc::new(spots), sites.iter().map(|site| with(*site)).collect())
         });
         let each = each.iter().map(|(site, reach)| (with(*site), *reach)).collect();
-        Traced { spots, all: *all, each }
+        let alone = alone.iter().map(|(site, seen)| (with(*site), *seen)).collect();
+        Traced { spots, all: *all, each, alone }
     };
-    Again { launch: launch.clone(), budget: *budget, conditions, sites, known: Mutex::new(known) }
+    let (launch, budget, complete) = (launch.clone(), *budget, *complete);
+    Again { launch, budget, conditions, sites, complete, known: Mutex::new(known) }
 }
 
 fn of_kind(kind: &mut EventKind, each: &mut impl FnMut(&mut Site)) {

@@ -83,6 +83,19 @@ pub fn limits(capability: u32) -> Option<Limits> {
     })
 }
 
+/// What a member of `cudaDeviceProp` is on every device, whatever its compute capability (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability").
+pub fn same_on_all_devices(member: &str) -> Option<i64> {
+    let any = limits(DEFAULT_ARCHITECTURES[0])?;
+    Some(match member {
+        "maxThreadsPerBlock" => any.block_threads,
+        "warpSize" => any.warp,
+        "sharedMemPerBlock" => any.shared,
+        "totalConstMem" => any.constant,
+        _ => return None,
+    })
+}
+
 /// All compute capabilities that are known, in order.
 pub fn known() -> impl Iterator<Item = u32> {
     TABLE.iter().map(|(capability, ..)| *capability)

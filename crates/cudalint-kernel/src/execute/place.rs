@@ -131,6 +131,11 @@ impl Machine<'_> {
     fn run_blocks(&mut self) {
         let mut blocks =
             chosen_blocks(self.launch.grid.map(|blocks| blocks.max(1)), self.budget.blocks.max(1) as usize);
+        if let Watch::Varies(seen) = &self.watch
+            && let Some(only) = seen.only
+        {
+            blocks = vec![only];
+        }
         let total = self.budget.lane_operations;
         let all: u64 = self.launch.grid.iter().map(|&size| u64::from(size)).product();
         if all > blocks.len() as u64 && blocks.len() > 2 {

@@ -50,7 +50,8 @@ pub(super) fn can_be_asked(
     sites.sort_unstable();
     sites.dedup();
     let (launch, conditions) = (launch.clone(), conditions.to_vec());
-    let again = Arc::new(Again { launch, budget: *budget, conditions, sites, known: Mutex::default() });
+    let complete = report.coverage.complete;
+    let again = Arc::new(Again { launch, budget: *budget, conditions, sites, complete, known: Mutex::default() });
     for (event, read) in report.events.iter_mut().zip(suspects) {
         event.again = read.map(|_| Arc::clone(&again));
     }
@@ -60,7 +61,7 @@ pub(super) fn can_be_asked(
 pub(super) fn reach(event: &Event, run: impl Fn(&Again, Watch) -> (ExecutionReport, Watch)) -> Reach {
     let (Some(read), Some(again)) = (suspicious_read(event), &event.again) else { return event.reach };
     let mut known = again.known.lock().unwrap_or_else(PoisonError::into_inner);
-    let Traced { spots, all, each } = &mut *known;
+    let Traced { spots, all, each, alone } = &mut *known;
     let (spots, sites) = spots.get_or_insert_with(|| match run(again, Watch::Collects(FxHashMap::default())) {
         (_, Watch::Collects(spots)) => {
             let sites = again.sites.iter().filter(|site| spots.contains_key(site)).copied().collect();
@@ -69,8 +70,9 @@ pub(super) fn reach(event: &Event, run: impl Fn(&Again, Watch) -> (ExecutionRepo
         _ => <_>::default(),
     });
     let Some(number) = sites.iter().position(|site| *site == read) else { return event.reach };
-    let find_out = |one: Option<Site>| {
-        let vary = |seed| match run(again, Watch::Varies(Box::new(Variation::new(Arc::clone(spots), one, seed)))) {
+    let find_out = |one: Option<Site>, only: Option<[u32; 3]>| {
+        let variation = |seed| Box::new(Variation::new(Arc::clone(spots), (one, only), seed));
+        let vary = |seed| match run(again, Watch::Varies(variation(seed))) {
             (report, Watch::Varies(mut seen)) => {
                 seen.settle();
                 Some((seen.digest, seen.met && !seen.hidden && report.coverage.complete)).filter(|_| seen.met)
@@ -85,14 +87,22 @@ pub(super) fn reach(event: &Event, run: impl Fn(&Again, Watch) -> (ExecutionRepo
             _ => Reach::Open,
         }
     };
-    let all = *all.get_or_insert_with(|| if sites.len() == spots.len() { find_out(None) } else { Reach::Open });
+    let all = *all.get_or_insert_with(|| if sites.len() == spots.len() { find_out(None, None) } else { Reach::Open });
     if all == Reach::Nowhere || sites.len() == 1 && all != Reach::Open {
         return all;
     }
     if number >= MOST {
         return event.reach;
     }
-    *each.entry(read).or_insert_with(|| find_out(Some(read)))
+    let found = *each.entry(read).or_insert_with(|| find_out(Some(read), None));
+    // Many blocks share what an execution may cost; one alone comes to its end.
+    let block = match &event.kind {
+        EventKind::UninitializedRead { access, .. } if found == Reach::Open && !again.complete => access.thread.block,
+        _ => return found,
+    };
+    let is_seen =
+        *alone.entry(read).or_insert_with(|| find_out(Some(read), Some(block)) == Reach::Somewhere);
+    if is_seen { Reach::Somewhere } else { found }
 }
 
 /// The read that an event is about, where what it gives is what makes it a defect.

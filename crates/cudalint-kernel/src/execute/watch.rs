@@ -24,6 +24,8 @@ pub(super) struct Variation {
     pub(super) spots: Arc<FxHashMap<Site, Spots>>,
     /// The read whose names hang on the seed; those of all others do where it is `None`.
     pub(super) one: Option<Site>,
+    /// The block that is executed, if only one is.
+    pub(super) only: Option<[u32; 3]>,
     pub(super) seed: u64,
     /// Whether such a value has been read.
     pub(super) met: bool,
@@ -54,8 +56,12 @@ struct Kept {
 }
 
 impl Variation {
-    pub(super) fn new(spots: Arc<FxHashMap<Site, Spots>>, one: Option<Site>, seed: u64) -> Self {
-        Self { spots, one, seed, met: false, digest: 0, hidden: false, kept: BTreeMap::new() }
+    pub(super) fn new(
+        spots: Arc<FxHashMap<Site, Spots>>,
+        (one, only): (Option<Site>, Option<[u32; 3]>),
+        seed: u64,
+    ) -> Self {
+        Self { spots, one, only, seed, met: false, digest: 0, hidden: false, kept: BTreeMap::new() }
     }
 
     /// A thread stores a value where others may look.

@@ -3,21 +3,40 @@
 //! Each thread of the host has a current device: the first, until it selects another. Calls out of sight may select any, and so may
 //! one side of a condition that nothing decides.
 
-use super::Walker;
+use super::{Out, Walker};
 use super::apis::Called;
 use super::made::Born;
 use super::order::{Class, Queue};
+use crate::arith;
 use crate::facts::{DeviceFact, EventKind, Site};
 use crate::host::ObjId;
+use crate::value::Val;
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, Handle, Library};
+use cudalint_program::arch::same_on_all_devices;
 use cudalint_program::ir::ExprId;
+use cudalint_program::types::Ty;
 
 /// `cudaStreamNonBlocking`.
 const NON_BLOCKING: i64 = 1;
 
 impl Walker<'_> {
+    /// A member of `cudaDeviceProp` that is the same on all devices. One that the program itself has set is what it says.
+    pub(super) fn device_limit(&mut self, id: ExprId, base: ExprId, name: &Name) -> Option<Out> {
+        let value = same_on_all_devices(name)?;
+        let ty = self.type_of(base);
+        let ty = ty.pointee().unwrap_or(&ty);
+        let is_of_device = matches!(ty.value(), Ty::Library(class, _) if class.as_ref() == "cudaDeviceProp");
+        if !is_of_device || self.project.is_for_hip(self.module_id()) {
+            return None;
+        }
+        let out = self.read(id);
+        let ty = if value > 2048 { Ty::SIZE } else { Ty::INT };
+        let known = Out::new(arith::convert(&mut self.atoms, &Val::int(value), &ty), ty);
+        Some(if out.val.known().is_some() { out } else { known })
+    }
+
     /// Which device is current is not known any more.
     pub(super) const fn device_is_lost(&mut self) {
         self.timeline.device = None;

@@ -35,7 +35,7 @@ impl<'p> Walker<'p> {
         out
     }
 
-    fn read(&mut self, id: ExprId) -> Out {
+    pub(super) fn read(&mut self, id: ExprId) -> Out {
         let (place, ty) = self.place(id, Access::Read);
         let out = self.look(place, ty);
         self.behind_parameter(id, out)
@@ -125,7 +125,7 @@ impl<'p> Walker<'p> {
                 .last()
                 .and_then(|frame| frame.this.clone())
                 .map_or_else(Out::unknown, |(place, ty)| Out::new(self.address(&place, &ty), Ty::pointer_to(ty))),
-            Expr::Member { .. } => self.read(id),
+            Expr::Member { base, name, .. } => self.device_limit(id, *base, name).unwrap_or_else(|| self.read(id)),
             Expr::Unary(op, value) => self.unary(*op, *value),
             Expr::Binary(op, a, b) => self.binary(*op, *a, *b),
             Expr::AndThen(a, b) => self.short_circuit(*a, *b, true),
