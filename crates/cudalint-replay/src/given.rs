@@ -181,9 +181,12 @@ impl Held {
         let (ranges, mut kernels) = match &old.contents {
             HeldContents::WrittenOnly(ranges) => (ranges.clone(), Vec::new()),
             HeldContents::WrittenBy(ranges, kernels) => (ranges.clone(), kernels.clone()),
-            _ => return None,
+            _ => return write.only_reads.then(|| Arc::new(old.clone())),
         };
-        kernels.push(write);
+        // One that only reads there is remembered for having been given the memory.
+        if !write.only_reads || !kernels.iter().any(|known| known.only_reads) {
+            kernels.push(write);
+        }
         let contents = HeldContents::WrittenBy(ranges, kernels);
         let few = matches!(&contents, HeldContents::WrittenBy(_, kernels) if kernels.len() <= MAX_KERNELS);
         few.then(|| Arc::new(Self { contents, assumptions: old.assumptions.clone() }))

@@ -39,4 +39,6 @@ pub struct KernelWrite {
     pub site: Site,
     /// What tells it from other launches there.
     pub given: Arc<[GivenTo]>,
+    /// Whether the kernel's code only reads through the parameter, whatever its type allows.
+    pub only_reads: bool,
 }

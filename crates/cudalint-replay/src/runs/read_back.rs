@@ -73,11 +73,12 @@ impl Module<'_> {
             let start = start.known()?;
             left = without(&left, (start, start.checked_add(length.known()?)?));
         }
-        for write in kernels.iter().filter(|write| write.kernel.0 == self.id) {
+        let mut kernels = kernels.iter().filter(|write| !write.only_reads);
+        for write in kernels.clone().filter(|write| write.kernel.0 == self.id) {
             let runs = self.runs.get(&write.kernel.1)?.iter().map(|(_, run)| run);
             left = common(&left, &left_by(runs, write)?);
         }
-        let own = kernels.iter().all(|write| write.kernel.0 == self.id);
+        let own = kernels.all(|write| write.kernel.0 == self.id);
         (own && !left.is_empty()).then_some(left)
     }
 }
@@ -112,7 +113,7 @@ fn unwritten(facts: &[Facts], fact: &ReadBackFact) -> Option<Stretches> {
         let start = start.known()?;
         left = without(&left, (start, start.checked_add(length.known()?)?));
     }
-    for write in &fact.kernels {
+    for write in fact.kernels.iter().filter(|write| !write.only_reads) {
         let runs = facts.get(write.kernel.0.index()).map_or(&[][..], |facts| &facts.runs);
         left = common(&left, &left_by(runs.iter(), write)?);
     }

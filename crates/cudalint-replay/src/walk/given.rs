@@ -288,10 +288,12 @@ impl Walker<'_> {
 
     /// Whether a kernel's parameter is a pointer through which nothing can be written.
     pub fn reads_only(&self, kernel: Option<(ModuleId, FunctionId)>, index: usize) -> bool {
+        kernel.is_some_and(|kernel| reads_only(self.project, kernel, index))
+    }
+
+    /// Whether a kernel's code only reads through a parameter, whatever its type allows.
+    pub fn only_reads(&self, kernel: Option<(ModuleId, FunctionId)>, index: usize) -> bool {
         let Some(kernel) = kernel else { return false };
-        if reads_only(self.project, kernel, index) {
-            return true;
-        }
         let find = || {
             let function = self.project.function_at(kernel.0, kernel.1)?;
             Some(only_read(self.project.module(kernel.0), function))

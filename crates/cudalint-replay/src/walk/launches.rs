@@ -59,9 +59,11 @@ impl<'p> Walker<'p> {
         // The kernel may write what it is given, the host's view of managed and pinned memory included.
         for (index, (_, out)) in args.iter().enumerate() {
             let read_only = self.reads_only(kernel, index);
+            let only_reads = read_only || self.only_reads(kernel, index);
             let write = self.kernel_write(id, kernel, index, out, &given);
+            let write = write.map(|write| KernelWrite { only_reads, ..write });
             self.memory.reached_by_kernel(&out.val, read_only, write.as_ref());
-            if read_only {
+            if only_reads {
                 continue;
             }
             let mut pointers = Vec::new();
@@ -100,7 +102,7 @@ impl<'p> Walker<'p> {
             return None;
         }
         let (parameter, site) = (u32::try_from(index).ok()?, self.expr_site(id));
-        Some(KernelWrite { kernel: kernel?, parameter, site, given: Arc::clone(given) })
+        Some(KernelWrite { kernel: kernel?, parameter, site, given: Arc::clone(given), only_reads: false })
     }
 
     /// `cudaLaunchConfig_t config = { … }`: what is not given is zero, and an extent is one.

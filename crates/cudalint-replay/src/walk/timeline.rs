@@ -351,7 +351,7 @@ impl Walker<'_> {
         let given = self.given_to(args);
         for (index, (expr, out)) in args.iter().enumerate() {
             if let Kind::Ptr(Ptr { obj: object, .. }) = &out.val.kind {
-                let writes = !self.reads_only(kernel, index);
+                let writes = !self.reads_only(kernel, index) && !self.only_reads(kernel, index);
                 let what = Started::Kernel { name: name.clone(), kernel, parameter: index as u32 };
                 let (object, given, goes_on) = (*object, Rc::clone(&given), GoesOn::Yes);
                 let work =
