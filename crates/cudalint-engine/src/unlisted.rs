@@ -156,7 +156,9 @@ pub(crate) fn unlisted(
     let is_meant = |file: &File<'_>| {
         let words = of_builds.get_or_init(|| builds.iter().map(|text| Words::of(std::iter::once(*text))).collect());
         let all = || builds.iter().zip(words);
-        let means = |(text, words): (&&Other, &Words<'_>)| words.name(file.stem()) && !is_about_another(text, file);
+        let means = |(text, words): (&&Other, &Words<'_>)| {
+            words.name(file.stem()) && !names_other_kind(&text.text, file) && !is_about_another(text, file)
+        };
         patterns.compose(file.name())
             || all().filter(|(text, _)| real(file).starts_with(text.folder())).any(means)
             || all().any(means)
@@ -218,6 +220,21 @@ fn names_of_files<'p>(file: &File<'p>, wanted: &FxHashSet<&str>) -> FxHashSet<&'
     let left_out = comments(file.text, &Region { language: Language::Cuda, span: Span::new(0, file.text.len()) });
     let is_code = |name: &&str| file.text.match_indices(*name).any(|(at, _)| !holds(&left_out, at));
     all.into_iter().filter(|name| is_source(name) || is_code(name)).collect()
+}
+
+/// Whether a text has a file's name only with the endings of other sources: `matrix.cpp` is not `matrix.cu`.
+fn names_other_kind(text: &str, file: &File<'_>) -> bool {
+    let stem = file.stem();
+    let is_other = |at: usize| {
+        let rest = &text[at + stem.len()..];
+        let ends = |ending: &&&str| {
+            let behind = rest.strip_prefix(**ending);
+            behind.is_some_and(|behind| !behind.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '+'))
+        };
+        COMPILED.iter().find(ends).is_some_and(|ending| !file.path.ends_with(ending))
+    };
+    let mut places = words_at(text, stem).peekable();
+    places.peek().is_some() && places.all(is_other)
 }
 
 /// Whether a makefile has a rule for all sources of a kind that makes more than objects of them.

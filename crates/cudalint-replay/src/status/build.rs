@@ -7,7 +7,6 @@ use cudalint_program::api::effects::ErrorRole;
 use cudalint_program::api::{ApiId, is_status_type};
 use cudalint_program::ir::{
     BinaryOp, Block, Expr, ExprId, Function, LocalId, Module, ModuleId, Space, Stmt, StmtId, SwitchCase, Type, TypeId,
-    UnaryOp,
 };
 use cudalint_program::types::TypeEnv;
 use cudalint_program::{Name, Project, Scope};
@@ -474,29 +473,6 @@ impl<'a> Builder<'a> {
         self.expr(value, Fate::Stored(local));
         let to = self.flow.calls.len() as u32;
         self.push(Action::Define { local, from, to, accumulate });
-    }
-
-    /// Whether a condition (where not `holds`: its opposite) is that a call has returned an error.
-    fn is_failure(&self, condition: ExprId, holds: bool, parts: u32) -> bool {
-        let Some(parts) = parts.checked_sub(1) else { return false };
-        let module = self.module;
-        let Some(node) = module.exprs.get(condition) else { return false };
-        let of_status_type = |local: LocalId| {
-            let ty = self.function.locals.get(local).and_then(|local| module.types.get(local.ty));
-            matches!(ty, Some(Type::Named { path, .. }) if is_status_name(path.last()))
-        };
-        let is_status = |id: ExprId| match module.exprs.get(id).map(|node| &node.kind) {
-            Some(Expr::Local(local)) => of_status_type(*local),
-            _ => super::survey::call_name(module, id).is_some_and(|name| ApiId::with_status(name).is_some()),
-        };
-        match &node.kind {
-            Expr::Unary(UnaryOp::Not, value) => self.is_failure(*value, !holds, parts),
-            Expr::OrElse(a, b) if holds => self.is_failure(*a, holds, parts) || self.is_failure(*b, holds, parts),
-            Expr::Binary(BinaryOp::Ne, a, b) if holds => is_status(*a) || is_status(*b),
-            Expr::Binary(BinaryOp::Eq, a, b) if !holds => is_status(*a) || is_status(*b),
-            Expr::Local(_) | Expr::Call { .. } => holds && is_status(condition),
-            _ => false,
-        }
     }
 
     /// `if (cudaGetLastError() != cudaSuccess) … cudaGetLastError() …`: the second read finds nothing.

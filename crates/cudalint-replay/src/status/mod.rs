@@ -10,6 +10,7 @@ mod build_expr;
 mod comparisons;
 mod constructors;
 mod destructors;
+mod failures;
 mod fixtures;
 pub(crate) mod flow;
 mod hidden;
