@@ -37,8 +37,10 @@ pub(crate) fn means_another(build: &Other, folder: &Path, name: &str, sources: &
         let filled_in = spelled.starts_with(['/', '\\']) && (rest.ends_with(b")") || rest.ends_with(b"}"));
         filled_in || without_dots(&own.join(way(spelled))) == folder
     };
+    // A folder of that name beside the build is the one that it names.
+    let has_own = || sources.iter().any(|source| source.parent() == Some(&*own.join(last)));
     !ELSEWHERE.iter().any(|word| text.contains(word))
-        && words_at(text, last).next().is_none()
+        && (words_at(text, last).next().is_none() || has_own())
         && !words_at(text, stem).any(leads_there)
 }
 

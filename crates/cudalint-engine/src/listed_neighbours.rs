@@ -84,7 +84,13 @@ impl<'t> ListedNeighbours<'t> {
         let named = |build: &Build<'_>| sources.iter().filter(|source| build.names.contains(**source)).count();
         let listers: Vec<(usize, usize)> = above.map(|(index, build)| (index, named(build))).collect();
         let most = listers.iter().map(|(_, named)| *named).max()?;
-        let is_beside = |(build, named): &(usize, usize)| *named == most && self.builds[*build].folder == folder;
+        // A build that is there, or that says the way there: `utils/dataset.cpp`.
+        let is_beside = |(build, named): &(usize, usize)| {
+            let build = &self.builds[*build];
+            let way = folder.strip_prefix(build.folder).ok().and_then(Path::to_str).unwrap_or("");
+            let says = |source: &&&str| build.text.text.contains(&format!("{way}/{source}"));
+            *named == most && (way.is_empty() || sources.iter().find(says).is_some())
+        };
         let least = if listers.iter().any(is_beside) { LEAST_BESIDE } else { LEAST };
         (most >= least && 2 * most >= sources.len() - 1).then_some(listers)
     }
