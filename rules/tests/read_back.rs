@@ -130,3 +130,54 @@ void run(float *h) {{
     assert_eq!(found[0].confidence, Confidence::Definite);
     assert!(of("partial-initialization", &text("r >= 0")).is_empty());
 }
+
+/// Memory that a kernel is given and only reads stays unwritten, however long the kernel's loops are.
+#[test]
+fn a_kernel_that_writes_through_another_parameter_leaves_memory_unwritten() {
+    let program = |body: &str| {
+        format!(
+            "__device__ void store(double &to, double value);
+void outside(double *f);
+__global__ void forces(const double *x, double *sums, double *f, int n) {{
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    if (i >= n) return;
+    double s = 0;
+    for (int j = 0; j < n; j++) s += x[j];
+    {body}
+    sums[i] = s;
+}}
+__global__ void update(double *x, const double *f, int n) {{
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    if (i < n) x[i] += f[i];
+}}
+void run(double *host) {{
+    const int n = 1000;
+    double *x, *f, *sums;
+    if (cudaMalloc(&x, n * 8) != cudaSuccess || cudaMalloc(&f, n * 8) != cudaSuccess) return;
+    if (cudaMalloc(&sums, n * 8) != cudaSuccess) return;
+    if (cudaMemcpy(x, host, n * 8, cudaMemcpyHostToDevice) != cudaSuccess) return;
+    forces<<<8, 128>>>(x, sums, f, n);
+    update<<<8, 128>>>(x, f, n);
+    if (cudaMemcpy(host, x, n * 8, cudaMemcpyDeviceToHost) != cudaSuccess) return;
+}}
+"
+        )
+    };
+    let told = |body: &str| of("uninitialized-device-memory", &program(body)).len();
+    assert_eq!(told(""), 1);
+    for written in [
+        "f[i] = s;",
+        "f[i] += s;",
+        "*(f + i) = s;",
+        "double *own = f; own[i] = s;",
+        "double &own = f[i]; own = s;",
+        "auto &own = f[i]; own = s;",
+        "atomicExch((int *)&f[i], 0);",
+        "store(f[i], s);",
+        "auto set = [&](int at) { f[at] = s; }; set(i);",
+        "asm(\"st.global.f64 [%0], %1;\" : : \"l\"(f), \"d\"(s));",
+        "(i > 4 ? f : sums)[i] = s;",
+    ] {
+        assert_eq!(told(written), 0, "{written}");
+    }
+}

@@ -256,3 +256,32 @@ fn a_method_looks_at_what_its_last_call_left() {
     // A function may be called once.
     assert_eq!(run("void block(float *d, float *h, int n)"), ["unchecked-api-call"]);
 }
+
+/// Who leaves because a function of the program says that another call has failed has told that there is an error.
+#[test]
+fn a_way_out_that_a_check_of_the_programs_own_opens() {
+    let text = |check: &str, way_out: &str| {
+        format!(
+            "#include <cuda_runtime.h>\n#include <cstdio>\n__global__ void k(float *p) {{ p[threadIdx.x] = 1; }}\n{check}\n\
+             int run(float *p, cudaEvent_t e) {{\n    k<<<1, 32>>>(p);\n    {way_out}\n\
+             if (cudaGetLastError() != cudaSuccess) return -1;\n    return 0;\n}}\n"
+        )
+    };
+    let status =
+        "static int check(cudaError_t e) { if (e == cudaSuccess) return 0; puts(cudaGetErrorString(e)); return -1; }";
+    let answer =
+        "bool ok(cudaError_t e, const char *what) { if (e != cudaSuccess) { puts(what); return false; } return true; }";
+    let call = "#define CK(x) do { if (check(x)) return -1; } while (0)\n";
+    let plain = "bool failed(cudaError_t e) { return e != cudaSuccess; }";
+    for (check, way_out) in [
+        (status, "if (check(cudaEventSynchronize(e))) return -1;"),
+        (&*format!("{status}\n{call}"), "CK(cudaEventSynchronize(e));"),
+        (answer, "if (!ok(cudaEventSynchronize(e), \"wait\")) return -1;"),
+        (plain, "if (failed(cudaEventSynchronize(e))) return -1;"),
+    ] {
+        assert!(told(&[("a.cu", &text(check, way_out))]).is_empty(), "{way_out}");
+    }
+    // Who leaves because it has not failed leaves the launch unchecked.
+    let way_out = "if (ok(cudaEventSynchronize(e), \"wait\")) return -1;";
+    assert_eq!(told(&[("a.cu", &text(answer, way_out))]), ["unchecked-launch"]);
+}

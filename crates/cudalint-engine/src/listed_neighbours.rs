@@ -12,9 +12,6 @@ use std::path::{Path, PathBuf};
 /// A build has to name so many sources of a folder before it says something of one that it does not name.
 const LEAST: usize = 3;
 
-/// As [`LEAST`], of a build in the folder itself: one that makes a program of a few sources leaves little else there.
-const LEAST_BESIDE: usize = 1;
-
 /// A build file.
 struct Build<'t> {
     folder: &'t Path,
@@ -84,14 +81,16 @@ impl<'t> ListedNeighbours<'t> {
         let named = |build: &Build<'_>| sources.iter().filter(|source| build.names.contains(**source)).count();
         let listers: Vec<(usize, usize)> = above.map(|(index, build)| (index, named(build))).collect();
         let most = listers.iter().map(|(_, named)| *named).max()?;
-        // A build that is there, or that says the way there: `utils/dataset.cpp`.
+        // A build that is there, or that says the way there (`utils/dataset.cpp`), and names more than half of the sources: one of a few
+        // sources leaves little else there.
         let is_beside = |(build, named): &(usize, usize)| {
             let build = &self.builds[*build];
             let way = folder.strip_prefix(build.folder).ok().and_then(Path::to_str).unwrap_or("");
             let says = |source: &&&str| build.text.text.contains(&format!("{way}/{source}"));
             *named == most && (way.is_empty() || sources.iter().find(says).is_some())
         };
-        let least = if listers.iter().any(is_beside) { LEAST_BESIDE } else { LEAST };
-        (most >= least && 2 * most >= sources.len() - 1).then_some(listers)
+        let others = sources.len() - 1;
+        let is_small = most > 0 && 2 * most > others && listers.iter().any(is_beside);
+        (is_small || most >= LEAST && 2 * most >= others).then_some(listers)
     }
 }

@@ -478,7 +478,8 @@ impl Look<'_> {
                 around.peek().is_some() && around.all(|other| !other.span.range().contains(&use_of_it))
             };
             let mut before = words_at(text, name).take_while(|at| *at < use_of_it);
-            let is_unknown = (is_variable || is_constant()) && before.all(|at| holds(declared.comments(), at) || elsewhere(at));
+            let is_unknown =
+                (is_variable || is_constant()) && before.all(|at| holds(declared.comments(), at) || elsewhere(at));
             drop(before);
             if is_unknown {
                 let what = format!("`{name}`, which nothing declares");

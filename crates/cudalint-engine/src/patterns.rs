@@ -33,7 +33,8 @@ impl<'t> Patterns<'t> {
             let deep = ["RECURSE", "rglob", "**", "recursive"].iter().any(|word| text.text.contains(word));
             let split = |letter: char| letter.is_whitespace() || "\"'`;,|".contains(letter);
             let kept = text.text.lines().filter(|line| !compiles_nothing(line));
-            for word in kept.flat_map(|line| line.split(split)).filter(|word| word.contains(['*', '$', '{', '%', '@'])) {
+            for word in kept.flat_map(|line| line.split(split)).filter(|word| word.contains(['*', '$', '{', '%', '@']))
+            {
                 let plain = filled(word);
                 for word in plain.split(['(', ')', '=', ':', '<', '>', '[', ']']) {
                     let (way, name) = word.rsplit_once('/').unwrap_or(("", word));

@@ -101,7 +101,8 @@ impl<'p> Declared<'p> {
 fn is_own_name(name: &str) -> bool {
     const OF_OTHERS: [&str; 8] =
         ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "not_eq", "and_eq", "or_eq"];
-    const BEGINNINGS: [&str; 8] = ["cuda", "cu", "nv", "std", "memory_order", "match_", "format_", "program_invocation"];
+    const BEGINNINGS: [&str; 8] =
+        ["cuda", "cu", "nv", "std", "memory_order", "match_", "format_", "program_invocation"];
     let bytes = name.as_bytes();
     let is_joined = bytes.windows(2).any(|pair| {
         (pair[0].is_ascii_lowercase() || pair[0].is_ascii_digit()) && (pair[1].is_ascii_uppercase() || pair[1] == b'_')

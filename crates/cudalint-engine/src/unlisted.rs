@@ -117,14 +117,15 @@ pub(crate) fn unlisted(
     let has_build = |file: &File<'_>| builds.iter().any(|build| real(file).starts_with(build.folder()));
     let programs = builds.iter().any(|build| build.text.contains("add_executable("));
     // Programs of a folder that the build makes one by one. A rule for all files of a kind makes whichever is asked for.
-    let makes_any: Vec<&Path> = builds.iter().filter(|build| makes_any(&build.text)).map(|build| build.folder()).collect();
+    let makes_any: Vec<&Path> =
+        builds.iter().filter(|build| makes_any(&build.text)).map(|build| build.folder()).collect();
     let mut programs_made: FxHashMap<&str, usize> = FxHashMap::default();
     for file in sources.iter().filter(|at| is_listed[**at] && files[**at].starts()).map(|at| &files[*at]) {
         *programs_made.entry(file.folder()).or_default() += 1;
     }
+    let is_made_if_asked = |file: &File<'_>| makes_any.iter().any(|folder| real(file).starts_with(folder));
     let programs_made = |file: &File<'_>| {
-        let any = makes_any.iter().any(|folder| real(file).starts_with(folder));
-        if any { 0 } else { programs_made.get(file.folder()).copied().unwrap_or_default() }
+        if is_made_if_asked(file) { 0 } else { programs_made.get(file.folder()).copied().unwrap_or_default() }
     };
     // What a package of Python takes along is not followed.
     let packs = |text: &Other| ["setup(", "packages="].iter().any(|mark| text.text.contains(mark));
@@ -174,7 +175,10 @@ pub(crate) fn unlisted(
     // Files that nothing but sources of the program names; who these are is asked below.
     let may_be_idle = |at: &usize| {
         let file = &files[*at];
-        let is_left_out = || is_left(file) && !is_covered[*at] || neighbours.lists_one_by_one(real(file), file.name());
+        let is_left_out = || {
+            let is_listed = || neighbours.lists_one_by_one(real(file), file.name());
+            is_left(file) && !is_covered[*at] || !(file.starts() && is_made_if_asked(file)) && is_listed()
+        };
         let by_kind = if file.is_compiled() && file.starts() {
             // Where the build makes the other programs of a folder one by one, it is made by hand, if at all.
             !is_covered[*at] && (programs_made(file) >= LEAST_PROGRAMS || is_kept_copy(file, &files))

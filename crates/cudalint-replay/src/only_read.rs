@@ -128,7 +128,10 @@ impl<'p> Uses<'p> {
                     self.lost.insert(local.index());
                 }
                 Some(
-                    Expr::Index { base, .. } | Expr::Deref(base) | Expr::Member { base, .. } | Expr::Cast { value: base, .. },
+                    Expr::Index { base, .. }
+                    | Expr::Deref(base)
+                    | Expr::Member { base, .. }
+                    | Expr::Cast { value: base, .. },
                 ) => at.push(*base),
                 Some(Expr::Select(_, a, b) | Expr::Binary(_, a, b)) => at.extend([*a, *b]),
                 Some(Expr::Comma(all)) => at.extend(all),

@@ -48,6 +48,61 @@ fn sources_whose_neighbours_are_listed_one_by_one() {
     }
 }
 
+/// A build of two sources leaves little else in its folder, whether it is a makefile or a package of Python; what it takes away, packs or
+/// only reads it does not make.
+#[test]
+fn sources_beside_a_build_of_few() {
+    let main = "#include <cuda_runtime.h>\nint main() { return 0; }\n";
+    let part =
+        format!("#include <cuda_runtime.h>\n{}int main() {{ void *p; part(&p); return 0; }}\n", dropping("part"));
+    let told = |build: (&str, &str), more: (&str, &str)| {
+        of("part", &[("main.cu", main), ("matrix.cu", "void matrix() {}\n"), ("copymain.cu", &*part), build, more])
+    };
+    let make = "app: main.o matrix.o\n\tnvcc -o app main.o matrix.o\nmain.o: main.cu\n\tnvcc -dc main.cu\n\
+                matrix.o: matrix.cu\n\tnvcc -dc matrix.cu\n";
+    let none = ("x.txt", "");
+    for build in [
+        ("Makefile", make),
+        ("Makefile", &*format!("{make}%.o: %.cu\n\tnvcc -c $<\nclean:\n\t-rm $(OBJ)/*\ndepend:\n\tmakedepend *.cu\n")),
+        ("setup.py", "setup(ext_modules=[Extension('a', sources=['main.cu', 'matrix.cu'])])\n"),
+    ] {
+        assert_eq!(told(build, none), ["part?"], "{build:?}");
+    }
+    for (build, more) in [
+        (("Makefile", &*format!("{make}%: %.cu\n\tnvcc -o $@ $<\n")), none),
+        (("Makefile", &*format!("{make}all:\n\tnvcc *.cu\n")), none),
+        (("Makefile", make), ("README.md", "The old one: `nvcc copymain.cu`.\n")),
+        (("Makefile", "app: main.cu\n\tnvcc main.cu -o app\n"), ("other.cu", "void other() {}\n")),
+    ] {
+        assert_eq!(told(build, more), ["part"], "{build:?} {more:?}");
+    }
+}
+
+/// A build that makes `matrix.cpp` of its own folder makes no `matrix.cu` of another.
+#[test]
+fn sources_of_another_kind_with_one_name() {
+    let part = format!("#include <cuda_runtime.h>\n{}", dropping("part"));
+    let told = |build: &str, other: &str| {
+        let files = [
+            ("serial/Makefile", build),
+            ("serial/main.cpp", "void part(void **p);\nint main() { void *p; part(&p); return 0; }\n"),
+            ("serial/matrix.cpp", "void matrix() {}\n"),
+            ("serial/utils/data.cpp", "void data() {}\n"),
+            ("serial/utils/matrix.cu", &*part),
+            ("gpu/Makefile", other),
+            ("gpu/main.cu", "int main() { return 0; }\n"),
+            ("gpu/matrix.cu", "void matrix() {}\n"),
+            ("gpu/utils/data.cpp", "void data() {}\n"),
+        ];
+        of("part", &files)
+    };
+    let serial = "app: main.cpp matrix.cpp utils/data.cpp\n\tg++ -o app main.cpp matrix.cpp utils/data.cpp\n";
+    let gpu = "app: main.cu matrix.cu utils/data.cpp\n\tnvcc -o app main.cu matrix.cu utils/data.cpp\n";
+    assert_eq!(told(serial, gpu), ["part?"]);
+    assert_eq!(told(&serial.replace("utils/data.cpp", "utils/data.cpp utils/matrix.cu"), gpu), ["part"]);
+    assert_eq!(told(serial, &gpu.replace("utils/data.cpp", "../serial/utils/matrix.cu")), ["part"]);
+}
+
 #[test]
 fn headers_with_longer_and_with_equal_names() {
     let header =

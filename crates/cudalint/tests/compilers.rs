@@ -104,6 +104,39 @@ fn files_whose_types_or_names_no_compiler_takes() {
 }
 
 /// A size that a build, a document or another file spells may come from there.
+/// A variable that nothing in sight declares, where all that is included is in sight.
+#[test]
+fn variables_that_nothing_declares() {
+    let told = |head: &str, body: &str, more: &[(&str, &str)]| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n#include <cstdio>\n{head}\nvoid f(void **p) {{\n    cudaMalloc(p, 4);\n    {body}\n}}\n"
+        );
+        told(&Sandbox::new(&[&[("a.cu", text.as_str())], more].concat()))
+    };
+    let header = ("a.h", "struct Tensor { void grow(void **p); bool on_device; };\n");
+    for body in
+        ["time_taken = 1.5f;", "for (int i = 0; i < numRows; i++) printf(\"\");", "int n = 2 * numRows;", "++d_count;"]
+    {
+        assert_eq!(told("", body, &[]), ["f?"], "{body}");
+    }
+    let method = "#include \"a.h\"\nvoid Tensor::grow(void **p) { on_device = true; d_allocated = true; }";
+    assert_eq!(told(method, "", &[header]), ["f?"]);
+    for (head, body, more) in [
+        ("float time_taken;", "time_taken = 1.5f;", &[][..]),
+        ("#define DECLARE(name) float name", "DECLARE(time_taken); time_taken = 1.5f;", &[]),
+        ("#define JOIN(a, b) a##b", "time_taken = 1.5f;", &[]),
+        ("#include \"elsewhere.h\"", "time_taken = 1.5f;", &[]),
+        ("", "int n = 2 * numRows;", &[("Makefile", "app: a.cu\n\tnvcc -DnumRows=4 a.cu\n")]),
+        ("", "auto [numRows, numCols] = shape(); int n = 2 * numRows;", &[]),
+        ("#include \"a.h\"\nvoid Tensor::grow(void **p) { on_device = true; }", "", &[header]),
+        ("#include \"a.h\"\n", "time_taken = 1;", &[("a.h", "extern int time_taken;\n")]),
+        ("template <typename T> void g(T t) { time_taken = t; }", "", &[]),
+        ("", "printf(\"\", stdout == stderr);", &[]),
+    ] {
+        assert_eq!(told(head, body, more), ["f"], "{head} {body}");
+    }
+}
+
 #[test]
 fn sizes_that_nothing_defines() {
     let told = |include: &str, more: (&str, &str)| {

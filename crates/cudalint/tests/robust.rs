@@ -192,7 +192,8 @@ fn a_record_in_itself_many_times() {
 #[test]
 fn an_object_of_many_of_its_own_kind() {
     let members: String = (0..9).map(|at| format!("    Neuron part{at};\n")).collect();
-    let class = format!("class Neuron {{\npublic:\n{members}    Neuron(float value) {{ cudaDeviceSynchronize(); }}\n}};\n");
+    let class =
+        format!("class Neuron {{\npublic:\n{members}    Neuron(float value) {{ cudaDeviceSynchronize(); }}\n}};\n");
     let uses = lines(30, |at| format!("    Neuron local{at}(1.0f);\n"));
     survives("made-of-its-kind.cu", &program(&class, &uses));
 }

@@ -100,8 +100,7 @@ pub(super) fn reach(event: &Event, run: impl Fn(&Again, Watch) -> (ExecutionRepo
         EventKind::UninitializedRead { access, .. } if found == Reach::Open && !again.complete => access.thread.block,
         _ => return found,
     };
-    let is_seen =
-        *alone.entry(read).or_insert_with(|| find_out(Some(read), Some(block)) == Reach::Somewhere);
+    let is_seen = *alone.entry(read).or_insert_with(|| find_out(Some(read), Some(block)) == Reach::Somewhere);
     if is_seen { Reach::Somewhere } else { found }
 }
 

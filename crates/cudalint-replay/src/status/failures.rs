@@ -3,9 +3,7 @@
 use super::build::{Builder, is_status_name};
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
-use cudalint_program::ir::{
-    BinaryOp, Block, Expr, ExprId, Function, LocalId, Module, ModuleId, Stmt, Type, UnaryOp,
-};
+use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, Function, LocalId, Module, ModuleId, Stmt, Type, UnaryOp};
 
 /// Statements of a check that are gone through.
 const MAX_STEPS: u32 = 64;

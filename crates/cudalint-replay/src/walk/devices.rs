@@ -3,10 +3,10 @@
 //! Each thread of the host has a current device: the first, until it selects another. Calls out of sight may select any, and so may
 //! one side of a condition that nothing decides.
 
-use super::{Out, Walker};
 use super::apis::Called;
 use super::made::Born;
 use super::order::{Class, Queue};
+use super::{Out, Walker};
 use crate::arith;
 use crate::facts::{DeviceFact, EventKind, Site};
 use crate::host::ObjId;
