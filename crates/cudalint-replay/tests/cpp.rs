@@ -62,15 +62,22 @@ fn what_a_macro_leaves_without_parentheses_is_not_grouped_at_will() {
 #define SUM(a, b) a + b
 #define TWICE(n) n * 2
 #define EACH 4 * 4
+#define LESS(a, b) 100 - b - a
+#define ANY(x) (x) - x % 2
+#define NOT(x) 7 * x / x
 int main() {
-    float *a, *b, *c, *d;
+    float *a, *b, *c, *d, *e, *f, *g;
     cudaMalloc(&a, SUM(1, 2) * 3);
     cudaMalloc(&b, TWICE(1 + 2));
     cudaMalloc(&c, sizeof(float) * EACH);
     cudaMalloc(&d, (SUM(1, 2)) * 3);
+    cudaMalloc(&e, LESS(9 - 4, 7 - 2));
+    cudaMalloc(&f, ANY(8 + 3));
+    cudaMalloc(&g, NOT(12 / 5 * 2));
 }
 ";
-    assert_eq!(bytes(program), ["unknown", "unknown", "64", "9"]);
+    // The last asks whether `12 / 5` has parentheses of its own.
+    assert_eq!(bytes(program), ["7", "5", "64", "9", "78", "4", "unknown"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::fields::{Field, around, callee_and_list, cast_parts, field, infix, pr
 use super::source::{Src, children};
 use super::state::Lowerer;
 use crate::ir::{BinaryOp, Expr, ExprId, TemplateArg, UnaryOp};
-use cudalint_syntax::Node;
+use cudalint_syntax::{Node, Span};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 
 /// Chains with more operators than this become one unknown expression of all operands.
@@ -121,73 +121,122 @@ impl Lowerer<'_> {
     pub(super) fn chain<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         if let Some((left, op, right)) = plain(s, node) {
             let left = self.operand(s, left);
-            let regrouped = self.loose(left).is_some_and(|inner| inner.precedence() < op.precedence());
+            let first = (left, self.loose(left));
             let right = self.operand(s, right);
-            let regrouped = regrouped || self.loose(right).is_some_and(|inner| !keeps_right(op, inner));
-            let value = self.combine(op, left, right);
-            return if regrouped { self.regrouped(value) } else { value };
+            let second = (right, self.loose(right));
+            if first.1.is_none() && second.1.is_none() {
+                return self.combine(op, left, right);
+            }
+            return self.arranged(&[first, second], &[op]);
         }
         let mut pieces = self.flatten(s, node);
         join_member_templates(&mut pieces);
         self.join_casts(s, &mut pieces);
         let operators = pieces.iter().filter(|piece| matches!(piece, Piece::Op(_))).count();
         let span = s.span(node);
-        let mut operands: Vec<ExprId> = Vec::with_capacity(operators + 1);
-        let mut pending: Vec<Op> = Vec::with_capacity(operators.min(8));
-        let (mut last, mut loose, mut regrouped) = (None, None, false);
+        let mut operands: Vec<(ExprId, Option<Op>)> = Vec::with_capacity(operators + 1);
+        let mut between: Vec<Op> = Vec::with_capacity(operators);
         for piece in pieces {
             if !matches!(piece, Piece::Op(_)) {
                 self.loose = None;
             }
-            match piece {
+            let operand = match piece {
                 Piece::Op(op) => {
-                    regrouped |= loose.take().is_some_and(|inner: Op| inner.precedence() < op.precedence());
-                    last = Some(op);
-                    if operators > MAX_OPERATORS {
-                        continue;
-                    }
-                    while let Some(top) = pending.last().copied().filter(|top| top.precedence() >= op.precedence()) {
-                        pending.pop();
-                        self.reduce(top, &mut operands);
-                    }
-                    pending.push(op);
+                    between.push(op);
+                    continue;
                 }
-                Piece::Node(node) | Piece::Operand(node) => operands.push(self.operand(s, node)),
-                Piece::TypeAsValue(node) => operands.push(self.descriptor_as_value(s, node)),
-                Piece::MemberTemplate(member, args) => operands.push(self.call_of(s, member, args)),
-                Piece::TemplateCall(name, targ, list) => operands.push(self.template_call(s, name, targ, list)),
-                Piece::Cast(ty, op, value) => operands.push(self.unary_cast(s, ty, op, value)),
-            }
-            if let Some(inner) = operands.last().and_then(|operand| self.loose(*operand)) {
-                regrouped |= last.is_some_and(|op| !keeps_right(op, inner));
-                loose = Some(inner);
-            }
+                Piece::Node(node) | Piece::Operand(node) => self.operand(s, node),
+                Piece::TypeAsValue(node) => {
+                    let value = self.descriptor_as_value(s, node);
+                    // The parentheses of what was read as a cast are its own.
+                    self.loose = None;
+                    value
+                }
+                Piece::MemberTemplate(member, args) => self.call_of(s, member, args),
+                Piece::TemplateCall(name, targ, list) => self.template_call(s, name, targ, list),
+                Piece::Cast(ty, op, value) => self.unary_cast(s, ty, op, value),
+            };
+            operands.push((operand, self.loose(operand)));
         }
-        if operators > MAX_OPERATORS {
-            return self.push(Expr::Unknown(operands), span);
+        if operators > MAX_OPERATORS || operands.len() != operators + 1 {
+            return self.push(Expr::Unknown(operands.into_iter().map(|(operand, _)| operand).collect()), span);
+        }
+        self.arranged(&operands, &between)
+    }
+
+    /// Operands and the operators between them, by precedence. Of an operand that a macro left without parentheses the operator beside it
+    /// takes its part: `2 * N` is `2 * a + b` where `N` is `a + b`.
+    fn arranged(&mut self, operands: &[(ExprId, Option<Op>)], operators: &[Op]) -> ExprId {
+        let mut values: Vec<ExprId> = Vec::with_capacity(operands.len());
+        let mut pending: Vec<Op> = Vec::with_capacity(operators.len().min(8));
+        let mut is_torn = false;
+        for (at, (operand, loose)) in operands.iter().enumerate() {
+            let (before, behind) = (at.checked_sub(1).and_then(|at| operators.get(at)), operators.get(at));
+            let taken = loose.filter(|inner| {
+                before.is_some_and(|op| !keeps_right(*op, *inner))
+                    || behind.is_some_and(|op| inner.precedence() < op.precedence())
+            });
+            match taken.and_then(|inner| self.taken_apart(*operand, before, behind).map(|sides| (inner, sides))) {
+                Some((inner, [left, right])) => {
+                    values.push(left);
+                    self.operator(inner, &mut values, &mut pending);
+                    values.push(right);
+                }
+                None => {
+                    is_torn |= taken.is_some();
+                    values.push(*operand);
+                }
+            }
+            if let Some(op) = behind {
+                self.operator(*op, &mut values, &mut pending);
+            }
         }
         while let Some(op) = pending.pop() {
-            self.reduce(op, &mut operands);
+            self.reduce(op, &mut values);
         }
-        match operands.as_slice() {
-            [only] if regrouped => self.regrouped(*only),
+        match values.as_slice() {
+            [only] if is_torn => self.regrouped(*only),
             [only] => *only,
-            _ => self.push(Expr::Unknown(operands), span),
+            _ => {
+                let span = operands.first().map_or_else(Span::default, |(first, _)| self.module.exprs[*first].span);
+                self.push(Expr::Unknown(values), span)
+            }
         }
+    }
+
+    /// An operator comes: those before it that bind as tightly are done.
+    fn operator(&mut self, op: Op, values: &mut Vec<ExprId>, pending: &mut Vec<Op>) {
+        while let Some(top) = pending.last().copied().filter(|top| top.precedence() >= op.precedence()) {
+            pending.pop();
+            self.reduce(top, values);
+        }
+        pending.push(op);
+    }
+
+    /// The two sides of an operand without parentheses, where the operators beside it take each of them as a whole: whether a side has
+    /// parentheses of its own is not known any more.
+    fn taken_apart(&self, operand: ExprId, before: Option<&Op>, behind: Option<&Op>) -> Option<[ExprId; 2]> {
+        let (left, _, right) = self.sides(operand)?;
+        let binds = |side: ExprId| self.sides(side).map_or(u8::MAX, |(_, op, _)| op.precedence());
+        let whole = before.is_none_or(|op| binds(left) > op.precedence())
+            && behind.is_none_or(|op| binds(right) >= op.precedence());
+        whole.then_some([left, right])
+    }
+
+    /// The operands and the operator of an expression that has two.
+    fn sides(&self, value: ExprId) -> Option<(ExprId, Op, ExprId)> {
+        Some(match self.module.exprs.get(value)?.kind {
+            Expr::Binary(op, left, right) => (left, Op::Binary(op), right),
+            Expr::AndThen(left, right) => (left, Op::And, right),
+            Expr::OrElse(left, right) => (left, Op::Or, right),
+            _ => return None,
+        })
     }
 
     /// The operator of an operand that a macro's body, or an argument in one, left without parentheses: what stands beside it may
     /// take parts of it away, `2 * N` where `N` is `a + b`.
     fn loose(&self, operand: ExprId) -> Option<Op> {
-        if self.loose != Some(operand) {
-            return None;
-        }
-        match &self.module.exprs.get(operand)?.kind {
-            Expr::Binary(op, ..) => Some(Op::Binary(*op)),
-            Expr::AndThen(..) => Some(Op::And),
-            Expr::OrElse(..) => Some(Op::Or),
-            _ => None,
-        }
+        if self.loose == Some(operand) { self.sides(operand).map(|(_, op, _)| op) } else { None }
     }
 
     /// An operand of a sign, a cast or the like: all of these take only the first part of what has no parentheses.
