@@ -141,7 +141,9 @@ fn finding(
         Miscount::Elements { element } => (
             format!(
                 "`{api}` {does} {} bytes of `{}`, which holds that many `{name}` elements of {element} bytes: only 1 in {element} is reached",
-                bytes, side.text
+                // What comes from out of sight has no other name.
+                if count.opaque { format!("`{}`", count.text) } else { bytes.to_string() },
+                side.text
             ),
             "elements, not bytes".to_owned(),
             if is_python(context, event.site) {

@@ -50,8 +50,9 @@ pub fn miscount(argument: &PointerArgument, bytes: &Quantity, count: &CountShape
         return None;
     }
     match count.sizeofs.as_slice() {
-        // A size may be written as a number.
-        [] if !count.opaque && !count.literals.contains(&element) => bytes
+        // A size may be written as a number. What comes from out of sight may hold bytes by chance, unless it is the very number of elements
+        // that was allocated.
+        [] if (!count.opaque || bytes.known().is_none()) && !count.literals.contains(&element) => bytes
             .times(&Quantity::Known(element))
             .surely_equals(&buffer.bytes.quantity)
             .then_some(Miscount::Elements { element }),

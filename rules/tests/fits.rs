@@ -101,3 +101,32 @@ __global__ void invert(unsigned char *p, int w, int h) {
     );
     assert_eq!(told(program), 1);
 }
+
+/// A number that comes from out of sight is the number of elements that was allocated, and no number of bytes, whatever it is.
+#[test]
+fn counts_from_out_of_sight_that_were_allocated() {
+    let program = |bytes: &str, count: &str| {
+        format!(
+            "struct Table {{ int rows, bytes; }};
+int rows_of(const char *name);
+void fill(const int *given, const Table &table) {{
+    const int n = given[0], m = rows_of(\"a\");
+    int *held;
+    if (cudaMalloc(&held, {bytes}) != cudaSuccess) return;
+    if (cudaMemset(held, 0, {count}) != cudaSuccess) return;
+}}
+"
+        )
+    };
+    for (bytes, count, told) in [
+        ("n * sizeof(int)", "n", 1),
+        ("m * sizeof(int)", "m", 1),
+        ("table.rows * sizeof(int)", "table.rows", 1),
+        ("n * sizeof(int)", "m", 0),
+        ("n * sizeof(int)", "n * 4", 0),
+        ("table.rows * sizeof(int)", "table.bytes", 0),
+        ("n", "n", 0),
+    ] {
+        assert_eq!(of("element-count-as-bytes", &program(bytes, count)).len(), told, "{bytes} {count}");
+    }
+}

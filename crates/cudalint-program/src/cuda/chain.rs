@@ -8,8 +8,8 @@ use super::fields::{Field, around, callee_and_list, cast_parts, field, infix, pr
 use super::source::{Src, children};
 use super::state::Lowerer;
 use crate::ir::{BinaryOp, Expr, ExprId, TemplateArg, UnaryOp};
-use cudalint_syntax::{Node, Span};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+use cudalint_syntax::{Node, Span};
 
 /// Chains with more operators than this become one unknown expression of all operands.
 const MAX_OPERATORS: usize = 150;
