@@ -30,10 +30,14 @@ pub fn findings<'c>(
     })
 }
 
-/// A border that is left out all around mostly nobody looks at: only what ends the copy counts.
+/// A border that is left out all around mostly nobody looks at: only what ends the copy counts. So it is of padding behind the members of
+/// an element.
 fn extent_of(fact: &ReadBackFact) -> Option<Extent> {
     let (first, last) = (fact.unwritten.first()?, fact.unwritten.last()?);
     let end = fact.from + fact.bytes;
+    if last.1 - last.0 < fact.argument.element.unwrap_or(1) {
+        return None;
+    }
     match (first.0 == fact.from, last.1 == end) {
         // What no kernel was given is copied to measure the copy.
         (true, true) if fact.unwritten.len() == 1 && !fact.kernels.is_empty() => Some(Extent::All),

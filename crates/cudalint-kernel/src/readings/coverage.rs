@@ -217,8 +217,13 @@ impl<'c> Reader<'c> {
     /// Bounds in a condition: with `negated`, the condition is the one under which threads leave.
     fn bounds(&mut self, condition: ExprId, negated: bool) {
         let mut open = vec![(condition, negated)];
+        let before = self.claims.len();
         while let Some((id, negated)) = open.pop() {
             let id = self.source.bare(id);
+            if self.chooses(id) {
+                self.claims.truncate(before);
+                return;
+            }
             match self.source.kind(id) {
                 Expr::And(a, b) if !negated => open.extend([(*a, false), (*b, false)]),
                 Expr::Or(a, b) if negated => open.extend([(*a, true), (*b, true)]),
@@ -248,6 +253,42 @@ impl<'c> Reader<'c> {
                 _ => {}
             }
         }
+    }
+
+    /// Whether a comparison chooses among the elements below the bound: `j == 0`, or `j >= 1`, where `j` is `last - i`.
+    fn chooses(&self, id: ExprId) -> bool {
+        let Expr::Binary(op, a, b) = self.source.kind(id) else { return false };
+        let is_one = *op == BinaryOp::Eq;
+        op.is_comparison() && [*a, *b].into_iter().any(|side| is_one && self.steps(side) || self.runs_back(side))
+    }
+
+    /// Whether an expression is another number for each index.
+    fn steps(&self, expr: ExprId) -> bool {
+        let mut repeats = false;
+        self.code().walk_expr(expr, |_, kind| {
+            repeats |=
+                matches!(kind, Expr::Binary(op, ..) if !matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul));
+            !repeats
+        });
+        !repeats && self.mentions(expr, false)
+    }
+
+    /// Whether an expression is smaller for a larger index.
+    fn runs_back(&self, expr: ExprId) -> bool {
+        let mut open = vec![(expr, 0)];
+        let mut found = false;
+        while let Some((expr, depth)) = open.pop() {
+            self.code().walk_expr(expr, |id, kind| {
+                found |= matches!(kind, Expr::Binary(BinaryOp::Sub, _, taken) if self.mentions(*taken, false));
+                if let Some(value) = self.source.variable(id).and_then(|it| self.source.value(it))
+                    && depth < MAX_DEPTH
+                {
+                    open.push((value, depth + 1));
+                }
+                !found && !matches!(kind, Expr::Read(Place::Memory { .. }))
+            });
+        }
+        found
     }
 
     /// `n`, `n - 1`, `n + 2` for a parameter that the kernel never changes.

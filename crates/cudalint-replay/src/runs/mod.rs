@@ -29,6 +29,7 @@ mod shows;
 mod solve;
 mod summaries;
 mod switched_off;
+mod tied;
 mod uniform;
 mod unlaunched;
 mod written;

@@ -8,6 +8,7 @@ use super::execute::{BlockKnowledge, Module, Outcome, block_knowledge, functions
 use super::extents::{self, Axis, Block, open_block, told};
 use super::guess::{Guess, Rest, bare_launch, guess};
 use super::shows::{OPERATIONS_OF_LONE_THREADS, Subject, fits, keys, leaves_shared, repeats_rows, shown};
+use super::tied::are_apart;
 use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
 use super::{Basis, KernelRun, report};
 use crate::facts::{Amount, LaunchSpelling, Site};
@@ -187,6 +188,9 @@ impl Module<'_> {
         // Numbers say more than conditions that threads are taken to get past.
         if bindings.is_empty() && text == guess.text(launch.grid) {
             report.events.extend(doubtful);
+        }
+        if are_apart(first, function, launch.block, &bindings) {
+            report.events.clear();
         }
         if let Some(types) = types {
             text = format!("{text} and {types}");

@@ -389,6 +389,9 @@ impl<'p> Walker<'p> {
         }
         let right = self.eval(value);
         let (place, ty) = self.place(target, Access::Write);
+        if !matches!(place, Place::Cell(..)) {
+            self.undeclared.clear();
+        }
         if op.is_none() && matches!(self.kind(value), Some(Expr::Unknown(_))) {
             // Behind branches of `#if` that nothing decides nobody knows what a variable leads to: that is not lost.
             self.keep_inside(&place);

@@ -63,6 +63,34 @@ impl Walker<'_> {
     /// Code out of sight may write any of them.
     pub(super) fn may_write_members(&mut self) {
         self.handed.clear();
+        self.undeclared.clear();
+    }
+
+    /// A variable has been given the value of a name that nothing in sight declares, a member out of sight, say: two variables of one
+    /// function that are given it are equal, as long as nobody may have written it meanwhile.
+    pub(super) fn given_undeclared(&mut self, init: ExprId, place: &Place, ty: &Ty) {
+        let Some(Expr::Name { path, targs }) = self.kind(init) else { return };
+        let (Ty::Int { bytes: bytes @ 4.., signed }, [name]) = (ty.value(), &*path.segments) else { return };
+        let is_unknown =
+            |val: &Val| matches!(val.kind, Kind::Int(Int { q: Quantity::Unknown, .. })) && val.why.is_none();
+        if self.dry > 0 || self.log.muted > 0 || !is_unknown(&self.memory.load(place)) {
+            return;
+        }
+        if !matches!(self.meaning(path, targs), super::meaning::Meaning::None) {
+            return;
+        }
+        let frame = self.frames.last().map(|frame| (frame.module, frame.function));
+        let Some((module, function)) = frame else { return };
+        let key = (module, function, name.clone());
+        let number = match self.undeclared.get(&key) {
+            Some(number) => number.clone(),
+            None => {
+                let number = self.atoms.fresh(name, AtomKind::Opaque);
+                self.undeclared.insert(key, number.clone());
+                number
+            }
+        };
+        self.memory.store(place, Val::typed(number, *bytes, *signed));
     }
 
     /// `p->name` of a parameter `p` of the entry that nothing assigns.

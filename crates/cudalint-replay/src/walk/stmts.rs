@@ -310,7 +310,10 @@ impl<'p> Walker<'p> {
         let object = self.create_variable(&variable.name, variable.span, ty.clone(), unset);
         self.set_slot(id, Slot::Object(object));
         match variable.init {
-            Some(init) => self.initialize(&Place::Cell(object, root()), &ty, init),
+            Some(init) => {
+                self.initialize(&Place::Cell(object, root()), &ty, init);
+                self.given_undeclared(init, &Place::Cell(object, root()), &ty);
+            }
             None => self.default_initialize(&Place::Cell(object, root()), &ty),
         }
         self.begin_guard(id, &ty);

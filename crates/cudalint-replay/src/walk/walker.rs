@@ -119,6 +119,8 @@ pub(crate) struct Walker<'p> {
     pub entry_is_called: bool,
     /// Members behind parameters of the entry that are pointers.
     pub(super) handed: FxHashMap<(LocalId, Name), Quantity>,
+    /// Names that nothing in sight declares, by the function that reads them, with the numbers that they stand for.
+    pub(super) undeclared: FxHashMap<(ModuleId, Option<FunctionId>, Name), Quantity>,
     /// What arguments of the program say as numbers, with how often they were read: each is one number wherever it is read.
     pub(super) started_with: FxHashMap<NumberSource<'p>, (Quantity, u32)>,
     /// An argument that is being evaluated for a parameter that is a reference, or may be one.
@@ -161,6 +163,7 @@ impl<'p> Walker<'p> {
             capturing: false,
             entry_is_called: false,
             handed: FxHashMap::default(),
+            undeclared: FxHashMap::default(),
             started_with: FxHashMap::default(),
             bound_argument: None,
             held_access: None,
