@@ -138,7 +138,7 @@ fn ends_unread(context: &ModuleContext<'_>, event: &Event) -> bool {
         let called = |step: &&Step| step.kind == StepKind::Call && body.contains(step.site.span);
         let at = match event.path.iter().find(called) {
             Some(step) => Some(step.site.span.start),
-            None => (event.function.1 == main).then_some(event.site.span.start),
+            None => (event.function.1 == main && body.contains(event.site.span)).then_some(event.site.span.start),
         };
         at.filter(|_| event.site.module == context.id).map(|at| (at, event.site.span.start))
     };

@@ -85,6 +85,10 @@ impl<'t> ListedNeighbours<'t> {
         // sources leaves little else there.
         let is_beside = |(build, named): &(usize, usize)| {
             let build = &self.builds[*build];
+            // A database of compile commands is as old as the last build.
+            if build.text.path.extension().is_some_and(|ending| ending == "json") {
+                return false;
+            }
             let way = folder.strip_prefix(build.folder).ok().and_then(Path::to_str).unwrap_or("");
             let says = |source: &&&str| build.text.text.contains(&format!("{way}/{source}"));
             *named == most && (way.is_empty() || sources.iter().find(says).is_some())
