@@ -105,16 +105,22 @@ impl<'p> Uses<'p> {
                     _ => false,
                 };
                 if !is_known {
-                    args.iter().for_each(|arg| self.may_write(*arg));
+                    self.may_write_any(args);
                 }
             }
             Some(Expr::Construct { args, .. } | Expr::InitList(args)) => {
-                args.iter().for_each(|arg| self.may_write(*arg));
+                self.may_write_any(args);
             }
             Some(Expr::Lambda { .. } | Expr::Statements(_) | Expr::Unknown(_) | Expr::Python(_)) | None => {
                 self.all = true;
             }
             _ => {}
+        }
+    }
+
+    fn may_write_any(&mut self, places: &[ExprId]) {
+        for place in places {
+            self.may_write(*place);
         }
     }
 

@@ -11,8 +11,8 @@ use cudalint_syntax::Span;
 struct Meetings {
     /// The store that comes first: the whole statement, and the index.
     store: Option<(Span, LocalId)>,
-    /// The elements that are used, in source order, with their indices; `None` for another index.
-    elements: Vec<(Span, Option<LocalId>)>,
+    /// The variables that say which elements are used, in source order.
+    elements: Vec<LocalId>,
     /// Each place of the parameter's name.
     names: Vec<Span>,
     /// What is given a value, or has its address taken, and where.
@@ -43,7 +43,7 @@ impl Meetings {
         match &node.kind {
             Stmt::Expr(value) if self.names.is_empty() && self.store.is_none() => {
                 if let Some(Expr::Assign { op: None, target, .. }) = kind(module, *value)
-                    && let Some(Some(index)) = element(module, *target, parameter)
+                    && let Some(index) = element(module, *target, parameter)
                 {
                     self.store = Some((node.span, index));
                 }
@@ -68,7 +68,7 @@ impl Meetings {
             Expr::AddressOf(of) => changes(*of),
             Expr::Index { .. } => {
                 if let Some(index) = element(module, id, parameter) {
-                    self.elements.push((node.span, index));
+                    self.elements.push(index);
                 }
             }
             _ => {}
@@ -84,25 +84,21 @@ impl Meetings {
         let block = within.min_by_key(|(span, _)| span.end - span.start);
         own.len() == 1
             && self.elements.len() == self.names.len()
-            && self.elements.iter().all(|(_, it)| *it == Some(index))
+            && self.elements.iter().all(|it| *it == index)
             && later.iter().all(|name| name.start >= store.end)
             && block.is_none_or(|(span, parted)| !parted && later.iter().all(|name| span.contains(*name)))
             && !self.changed.iter().any(|(at, local)| *local == index && (store.start..end).contains(&at.start))
     }
 }
 
-/// Whether an expression is an element of the parameter's memory, and the variable that says which.
-fn element(module: &Module, id: ExprId, parameter: LocalId) -> Option<Option<LocalId>> {
+/// Of an element of the parameter's memory, the variable that says which.
+fn element(module: &Module, id: ExprId, parameter: LocalId) -> Option<LocalId> {
     let Some(Expr::Index { base, indices }) = kind(module, id) else { return None };
-    let Some(Expr::Local(local)) = kind(module, *base) else { return None };
-    let index = match indices[..] {
-        [index] => match kind(module, index) {
-            Some(Expr::Local(index)) => Some(*index),
-            _ => None,
-        },
+    let [index] = indices[..] else { return None };
+    match (kind(module, *base), kind(module, index)) {
+        (Some(Expr::Local(local)), Some(Expr::Local(index))) if *local == parameter => Some(*index),
         _ => None,
-    };
-    (*local == parameter).then_some(index)
+    }
 }
 
 fn kind(module: &Module, id: ExprId) -> Option<&Expr> {

@@ -191,7 +191,7 @@ fn a_record_in_itself_many_times() {
 /// Objects that are made of nine of their own kind, and a constructor of theirs: 59,049 of them four levels down.
 #[test]
 fn an_object_of_many_of_its_own_kind() {
-    let members: String = (0..9).map(|at| format!("    Neuron part{at};\n")).collect();
+    let members = lines(9, |at| format!("    Neuron part{at};\n"));
     let class =
         format!("class Neuron {{\npublic:\n{members}    Neuron(float value) {{ cudaDeviceSynchronize(); }}\n}};\n");
     let uses = lines(30, |at| format!("    Neuron local{at}(1.0f);\n"));

@@ -28,7 +28,7 @@ pub(crate) struct Learned {
     /// By function: which parameters are only printed.
     pub(super) printed: RefCell<FxHashMap<(ModuleId, FunctionId), Printed>>,
     /// By kernel: which parameters it only reads through.
-    pub(super) only_read: RefCell<FxHashMap<(ModuleId, FunctionId), Arc<[bool]>>>,
+    pub(super) only_read: RefCell<FxHashMap<(ModuleId, FunctionId), Printed>>,
     /// Walks of functions that left no trace.
     pub(super) walks: RefCell<FxHashMap<(ModuleId, FunctionId), Walks>>,
 }
