@@ -611,3 +611,32 @@ void run(const double *host) {{
         assert_eq!(of("uninitialized-shared-read", &filled).len(), 0, "{block}");
     }
 }
+
+/// What a full block does behind the usual guard it does for any number of elements that fills one; a table that only a large number
+/// overruns is the callers' to keep to.
+#[test]
+fn shared_arrays_that_a_full_block_overruns() {
+    let program = |size: &str, index: &str, launch: &str| {
+        format!(
+            "__global__ void k(float *r, int n) {{
+    __shared__ float s[{size}];
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    if (x < n) {{ s[{index}] = x; r[x] = s[{index}]; }}
+}}
+void run(float *r, int n) {{ k<<<{launch}>>>(r, n); }}
+"
+        )
+    };
+    for (size, index, launch, told) in [
+        ("64", "threadIdx.x + 32", "(n + 63) / 64, 64", 1),
+        ("96", "threadIdx.x + 32", "(n + 63) / 64, 64", 0),
+        ("32", "threadIdx.x", "(n + 63) / 64, 64", 1),
+        // The number of elements decides how far they come, or how many threads there are.
+        ("64", "x", "(n + 63) / 64, 64", 0),
+        ("64", "threadIdx.x", "1, n", 0),
+        ("64", "threadIdx.x", "2, n", 0),
+    ] {
+        let found = of("shared-index-out-of-range", &program(size, index, launch));
+        assert_eq!(found.len(), told, "{size} {index} {launch}");
+    }
+}

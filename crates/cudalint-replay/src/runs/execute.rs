@@ -517,6 +517,12 @@ fn make_run(
         grid: launch.grid.map(|blocks| blocks.max(1)),
         grid_known: !launch.grid.contains(&0),
         block: launch.block,
+        block_known: seen
+            .fact
+            .block
+            .axes
+            .iter()
+            .all(|extent| extent.quantity.known().is_some() && extent.assumptions.is_none()),
         dynamic_shared: launch.dynamic_shared,
         bindings,
         free,

@@ -89,6 +89,8 @@ pub struct KernelRun {
     pub grid_known: bool,
     /// Threads of a block along x, y, z.
     pub block: [u32; 3],
+    /// Whether the source alone says so, whatever numbers were chosen.
+    pub block_known: bool,
     /// Dynamic shared memory in bytes, where known.
     pub dynamic_shared: Option<u64>,
     /// Parameters of the kernel with an integer, and inputs that were chosen, by their names: `n` is 513.

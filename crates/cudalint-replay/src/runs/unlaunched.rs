@@ -206,6 +206,7 @@ impl Module<'_> {
             grid: launch.grid.map(|blocks| blocks.max(1)),
             grid_known: false,
             block: launch.block,
+            block_known: false,
             dynamic_shared: None,
             bindings,
             free: Vec::new(),

@@ -130,7 +130,18 @@ fn race_by_formula(own: Executed<'_>, race: &Race<'_>) -> Option<Formula> {
 fn is_let_in_by_callers(own: Executed<'_>, event: &Event) -> bool {
     let chosen = &own.run.chosen;
     let asks = |code| event.guards.iter().any(|guard| formula::asks_for(code, *guard, chosen));
-    own.run.assumptions.is_some() && !chosen.is_empty() && own.code.is_some_and(asks)
+    own.run.assumptions.is_some()
+        && !chosen.is_empty()
+        && !is_in_full_block(own.run, event)
+        && own.code.is_some_and(asks)
+}
+
+/// Whether an access stands in the first block of a launch that has others behind it along each of its axes, by which the block's extent
+/// does not change: all of its threads work for any larger number, too, and none of them far from the first.
+fn is_in_full_block(run: &KernelRun, event: &Event) -> bool {
+    let EventKind::OutOfBounds { access, .. } = &event.kind else { return false };
+    let has_next = |axis: usize| run.block[axis] == 1 || run.grid[axis] > 1;
+    run.block_known && run.grid_known && access.thread.block == [0; 3] && (0..3).all(has_next)
 }
 
 fn extent(extents: [u32; 3], axis: u8) -> Option<u32> {
