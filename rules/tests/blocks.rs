@@ -99,3 +99,60 @@ void run(float *r, int n) {{ k<<<{launch}>>>(r, n); }}
         assert_eq!(found.len(), told, "{size} {index} {launch}");
     }
 }
+
+/// A guard that chooses among the elements below a bound says nothing of how many there are.
+#[test]
+fn elements_that_a_guard_chooses_among() {
+    let sweep = |guard: &str| {
+        format!(
+            "__global__ void sweep(int *a, int step, int len) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int j = step - i;
+    if ({guard}) a[i] = j;
+}}
+void run(int *a) {{ sweep<<<1, 256>>>(a, 1, 32000); }}
+"
+        )
+    };
+    for (guard, told) in [
+        ("i <= len", 1),
+        ("i % 2 == 0 && i <= len", 1),
+        ("step == 1 && i <= len", 1),
+        ("j == 0 && i <= len", 0),
+        ("j >= 0 && i <= len", 0),
+        ("i == step && i <= len", 0),
+    ] {
+        assert_eq!(of("grid-under-coverage", &sweep(guard)).len(), told, "{guard}");
+    }
+}
+
+/// The block's extent and an argument that are one number, whatever it is, are not chosen apart; two numbers are. What shows with one
+/// number for both is told.
+#[test]
+fn numbers_that_a_launch_ties_together() {
+    let told = |work: &str, sizes: &str| {
+        let text = format!(
+            "#include \"tool.h\"
+__global__ void turn(float *p, int n) {{
+    extern __shared__ float s[];
+    float *from = s, *to = s + blockDim.x;
+    from[threadIdx.x] = p[threadIdx.x];
+    __syncthreads();
+    {work}
+    p[threadIdx.x] = to[threadIdx.x] + from[threadIdx.x];
+}}
+void Tool::run(float *p, int g) {{ {sizes} turn<<<unknown(g), b, 2 * b * sizeof(float)>>>(p, n); }}
+"
+        );
+        of("shared-memory-race", &text).len()
+    };
+    // What is read behind the first half is written by others where `n` is more than the threads.
+    let two_halves = "for (int i = threadIdx.x; i + 1 < n; i += blockDim.x) to[i] = from[i + 1]; __syncthreads();";
+    let no_barrier = "for (int step = 1; step < n; step *= 2) \
+                      if (threadIdx.x + step < n) from[threadIdx.x] += from[threadIdx.x + step];";
+    let (one, two) = ("int n = m_size, b = m_size;", "int n = m_size, b = m_threads;");
+    assert_eq!([told(two_halves, one), told(two_halves, two)], [0, 1]);
+    assert_eq!([told(no_barrier, one), told(no_barrier, two)], [1, 1]);
+    // Somebody may have written it meanwhile.
+    assert_eq!(told(two_halves, "int n = m_size; resize(); int b = m_size;"), 1);
+}

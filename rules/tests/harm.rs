@@ -282,3 +282,29 @@ void run(float *out, const float *in) {{ lift<<<1, 256>>>(out, in); }}
     let far = lifting("if (at < 508) out[at] = held[at];").replace("held[at + 2]", "held[at + 200]");
     assert_eq!(told(&far), 1);
 }
+
+/// The error of a last free at the end of `main` nobody sees, whatever other functions have done before; behind it something may be harmed.
+#[test]
+fn a_pointer_that_is_freed_again_at_the_end_of_main() {
+    let program = |behind: &str| {
+        format!(
+            "float *a, *b;
+__global__ void fill(float *p) {{ p[threadIdx.x] = 1; }}
+void allocate() {{ cudaMalloc(&a, 400); cudaMalloc(&b, 400); }}
+void move();
+int main() {{
+    allocate();
+    move();
+    cudaFree(a);
+    cudaFree(b);
+    cudaFree(a);
+    {behind}
+    return 0;
+}}
+void move() {{ fill<<<1, 100>>>(b); }}
+"
+        )
+    };
+    assert_eq!(of("bad-free", &program("")).len(), 0);
+    assert_eq!(of("bad-free", &program("cudaMalloc(&b, 400);")).len(), 1);
+}

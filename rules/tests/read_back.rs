@@ -181,3 +181,24 @@ void run(double *host) {{
         assert_eq!(told(written), 0, "{written}");
     }
 }
+
+/// What stands behind the members of an element nobody writes, and nobody reads.
+#[test]
+fn padding_is_no_content() {
+    let program = |threads: u32| {
+        format!(
+            "struct Row {{ unsigned long long key; unsigned count; }};
+__global__ void fill(Row *rows) {{ rows[threadIdx.x].key = 1; rows[threadIdx.x].count = 2; }}
+int main() {{
+    Row host[5], *rows;
+    if (cudaMalloc(&rows, 5 * sizeof(Row)) != cudaSuccess) return 1;
+    fill<<<1, {threads}>>>(rows);
+    if (cudaMemcpy(host, rows, 5 * sizeof(Row), cudaMemcpyDeviceToHost) != cudaSuccess) return 1;
+    return host[4].count;
+}}
+"
+        )
+    };
+    assert_eq!(of("partial-initialization", &program(5)).len(), 0);
+    assert_eq!(of("partial-initialization", &program(4)).len(), 1);
+}

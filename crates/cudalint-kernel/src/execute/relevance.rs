@@ -24,8 +24,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Most reads of one launch that are looked at one by one.
 const MOST: usize = 8;
 
-/// Shared memory is given to blocks in pieces of so many bytes: less than one behind the end of an array a read brings no fault, and what
-/// it gives is all that can be seen of it. (`cudaDeviceProp` and the occupancy calculator round up to 128 bytes since `sm_70`.)
+/// Shared memory is given to blocks in pieces of this many bytes, or of twice as many (CUDA Occupancy Calculator, "Shared Memory allocation
+/// unit size": 128 bytes since `sm_80`, 256 before). A read behind an array that stays in its last piece leaves the block's memory in no case: what
+/// it gives is all that the program can see of it. memcheck reports it all the same.
 const PIECE: u64 = 128;
 
 /// A launch that cost more is not executed again.

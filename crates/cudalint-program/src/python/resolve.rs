@@ -268,7 +268,6 @@ impl<'t> File<'t> {
         .filter(|node| python_kind(*node) == PythonKind::FunctionDefinition)
     }
 
-    /// The name of the innermost function around a scope; empty at module level.
     /// Nodes around a node, innermost first. Asking each of them for its parent would go down from the root each time.
     pub fn ancestors(&self, node: Node<'t>) -> impl Iterator<Item = Node<'t>> + use<'t> {
         let mut way = Vec::new();
@@ -285,6 +284,7 @@ impl<'t> File<'t> {
         self.ancestors(node).find(|around| matches!(python_kind(*around), PythonKind::Block | PythonKind::Module))
     }
 
+    /// The name of the innermost function around a scope; empty at module level.
     pub fn function_name(&self, scope: usize) -> String {
         let name = self.enclosing_functions(scope).next().and_then(|node| field(node, Field::Name));
         name.map_or(String::new(), |name| self.text_of(name).to_owned())

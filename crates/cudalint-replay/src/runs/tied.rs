@@ -1,24 +1,27 @@
-//! What a launch in sight says of a kernel that is executed with numbers of our own: the block's extent and an argument may be one number,
+//! What a launch in sight says of a kernel that is executed with a block of our own: the block's extent and an argument may be one number,
 //! whatever it is.
 
 use super::collect::Seen;
-use cudalint_program::ir::Function;
+use cudalint_kernel::{Argument, LaunchInput};
 
-/// Whether numbers that were chosen give an argument another value than the extent of the block that the launch gives it.
-pub(super) fn are_apart(
-    launch: Option<&Seen<'_>>,
-    kernel: &Function,
-    block: [u32; 3],
-    bindings: &[(String, i64)],
-) -> bool {
-    let Some(fact) = launch.map(|seen| seen.fact) else { return false };
-    let named = |name: &str| bindings.iter().find(|(bound, _)| bound == name).map(|(_, value)| *value);
-    fact.args.iter().zip(kernel.params()).any(|(argument, parameter)| {
-        let number = &argument.amount.quantity;
-        let of_axis = fact.block.axes.iter().zip(block).filter(|(extent, _)| extent.quantity.surely_equals(number));
-        number.known().is_none()
-            && !number.is_unknown()
-            && named(&parameter.name)
-                .is_some_and(|value| of_axis.into_iter().any(|(_, extent)| i64::from(extent) != value))
-    })
+/// Arguments that are the extent of the block along an axis: the number of the parameter, and the axis.
+pub(super) fn ties(launch: Option<&Seen<'_>>) -> Vec<(usize, usize)> {
+    let Some(fact) = launch.map(|seen| seen.fact) else { return Vec::new() };
+    let extents = &fact.block.axes;
+    let axis_of = |number: &crate::quantity::Quantity| {
+        let is_open = number.known().is_none() && !number.is_unknown();
+        extents.iter().position(|extent| is_open && extent.quantity.surely_equals(number))
+    };
+    let tied = |(at, axis): (usize, Option<usize>)| axis.map(|axis| (at, axis));
+    fact.args.iter().map(|argument| axis_of(&argument.amount.quantity)).enumerate().filter_map(tied).collect()
+}
+
+/// Gives such arguments the extents that the block has.
+pub(super) fn bind(launch: &mut LaunchInput, ties: &[(usize, usize)]) {
+    for (parameter, axis) in ties {
+        let (argument, extent) = (launch.arguments.get_mut(*parameter), launch.block.get(*axis));
+        if let (Some(argument @ (Argument::Unknown | Argument::Int(_))), Some(extent)) = (argument, extent) {
+            *argument = Argument::Int(i64::from(*extent));
+        }
+    }
 }

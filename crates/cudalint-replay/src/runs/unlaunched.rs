@@ -8,7 +8,7 @@ use super::execute::{BlockKnowledge, Module, Outcome, block_knowledge, functions
 use super::extents::{self, Axis, Block, open_block, told};
 use super::guess::{Guess, Rest, bare_launch, guess};
 use super::shows::{OPERATIONS_OF_LONE_THREADS, Subject, fits, keys, leaves_shared, repeats_rows, shown};
-use super::tied::are_apart;
+use super::tied::{bind, ties};
 use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
 use super::{Basis, KernelRun, report};
 use crate::facts::{Amount, LaunchSpelling, Site};
@@ -139,11 +139,14 @@ impl Module<'_> {
         let mut guess = guess.clone();
         let pointers = self.named(code, deciding::pointers(code));
         let (mut launch, buffers) = bare_launch(code, guess.block, &pointers)?;
+        let ties = ties(first);
+        bind(&mut launch, &ties);
         let most = if code.is_cooperative() { u64::MAX } else { OPERATIONS_OF_LONE_THREADS };
         let mut report = self.spend(code, &launch, most);
         if repeats_rows(&report.events) {
             guess = guess.in_one_row();
             launch.block = guess.block;
+            bind(&mut launch, &ties);
             report = self.spend(code, &launch, most);
         }
         let events = std::mem::take(&mut report.events);
@@ -156,7 +159,10 @@ impl Module<'_> {
         // What is not known of types is not known of what they make of shared memory.
         let settled = function.template_params.iter().all(|param| made_for.env.get(&param.name).is_some_and(is_bound));
         if report.events.is_empty() && settled && stays {
-            let numbers = self.named(code, deciding::deciding(code));
+            let mut numbers = self.named(code, deciding::deciding(code));
+            let is_tied =
+                |given: &Given| matches!(given, Given::Parameter(at) if ties.iter().any(|(tied, _)| tied == at));
+            numbers.retain(|(given, _)| !is_tied(given));
             let subject = Subject { code, guess: &guess, numbers: &numbers };
             if let Some(found) = self.with_numbers(&subject, &launch, Rest::Numbers) {
                 (text, report.events, bindings, launch) = (found.text, found.events, found.bindings, found.launch);
@@ -189,9 +195,10 @@ impl Module<'_> {
         if bindings.is_empty() && text == guess.text(launch.grid) {
             report.events.extend(doubtful);
         }
-        if are_apart(first, function, launch.block, &bindings) {
-            report.events.clear();
-        }
+        bindings.extend(ties.iter().filter_map(|(parameter, axis)| {
+            let name = function.params().iter().nth(*parameter)?.name.to_string();
+            Some((name, i64::from(*launch.block.get(*axis)?)))
+        }));
         if let Some(types) = types {
             text = format!("{text} and {types}");
         }
