@@ -5,6 +5,7 @@ use crate::facts::{MadeCall, Site, StaticCall};
 use crate::sure_calls::{SureCall, SureCalls};
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, FunctionRole, ModuleId, Path, Space, Type, TypeId};
 use cudalint_program::{Entry, Name, Project, accepts};
+use rustc_hash::FxHashSet;
 
 /// How deep classes lie in each other, and names of types.
 const MAX_DEPTH: u32 = 4;
@@ -22,7 +23,7 @@ pub(crate) fn static_calls(project: &Project, id: ModuleId) -> Vec<StaticCall> {
             continue;
         }
         let object = Object { name: &global.name, site: Site { module: id, span: global.span }, within: None };
-        let mut search = Search { project, calls: SureCalls::new(project) };
+        let mut search = Search::new(project);
         if let Some(init) = global.init.filter(|_| !global.is_constexpr)
             && let Some(call) = search.initial_value(id, &global.scope, init)
         {
@@ -43,7 +44,7 @@ pub(crate) fn static_calls(project: &Project, id: ModuleId) -> Vec<StaticCall> {
     for (number, function) in module.functions.iter_enumerated() {
         let templated = !function.template_params.is_empty();
         for local in function.locals.iter().filter(|local| local.space == Space::Static && !templated) {
-            let mut search = Search { project, calls: SureCalls::new(project) };
+            let mut search = Search::new(project);
             let site = Site { module: id, span: local.span };
             let object = Object { name: &local.name, site, within: Some(number) };
             if search.is_device_vector(id, &function.scope, local.ty) {
@@ -103,9 +104,15 @@ impl Object<'_> {
 struct Search<'p> {
     project: &'p Project,
     calls: SureCalls<'p>,
+    /// Classes whose destructors were looked at.
+    destroyed: FxHashSet<Entry>,
 }
 
 impl<'p> Search<'p> {
+    fn new(project: &'p Project) -> Self {
+        Self { project, calls: SureCalls::new(project), destroyed: FxHashSet::default() }
+    }
+
     /// The class that a type names, of an array the class of its elements; none for templates, whose code is made elsewhere.
     fn record(&self, module: ModuleId, inside: &Path, ty: TypeId) -> Option<Entry> {
         let (mut module, mut inside, mut ty) = (module, inside.clone(), ty);
@@ -142,7 +149,8 @@ impl<'p> Search<'p> {
 
     /// What the destructor of a class calls, or that of a base or a member.
     fn destructor(&mut self, entry: Entry, depth: u32) -> Option<SureCall> {
-        if depth > MAX_DEPTH {
+        // One look at a class is enough, however many members are of it.
+        if depth > MAX_DEPTH || !self.destroyed.insert(entry) {
             return None;
         }
         for (id, _) in self.methods(entry, FunctionRole::Destructor) {

@@ -188,6 +188,34 @@ fn a_record_in_itself_many_times() {
     survives("b.cu", &program(&other, "f()"));
 }
 
+/// The members' destructors were looked at once for each way to them.
+#[test]
+fn a_singleton_of_many_of_its_own_kind() {
+    let members = lines(200, |at| format!("    Random part{at};"));
+    let class = format!(
+        "class Random {{\npublic:\n{members}    ~Random();\n    static Random &one() {{ static Random only; return only; }}\n}};\n"
+    );
+    survives("a.cu", &program(&class, "Random::one()"));
+}
+
+/// A variable that its own initial value names, many times.
+#[test]
+fn a_value_that_names_itself() {
+    let names = "y + ".repeat(60);
+    for operator in ["+", "*", "-"] {
+        let names = names.replace('+', operator);
+        let kernel = format!(
+            "__global__ void k(float *p, int h, int w) {{
+                int x = blockIdx.x * blockDim.x + threadIdx.x;
+                int y = blockIdx.y * blockDim.y + {names} threadIdx.y;
+                if (x >= w || y >= h) return;
+                p[y * w + x] = 0;
+            }}"
+        );
+        survives("a.cu", &program(&kernel, "k<<<1, 32>>>(nullptr, 1, 1)"));
+    }
+}
+
 /// Objects that are made of nine of their own kind, and a constructor of theirs: 59,049 of them four levels down.
 #[test]
 fn an_object_of_many_of_its_own_kind() {

@@ -146,15 +146,18 @@ impl<'c> Reader<'c> {
 
     /// Whether an index is mentioned in an expression; in what memory holds at that index only where asked for.
     fn mentions(&self, expr: ExprId, in_memory: bool) -> bool {
-        let mut open = vec![(expr, 0)];
+        let mut open = vec![expr];
+        // A definition is looked at once, however often it is named: by itself (`int y = y + y`), too.
+        let mut seen = FxHashSet::default();
         let mut found = false;
-        while let Some((expr, depth)) = open.pop() {
+        while let Some(expr) = open.pop() {
             self.code().walk_expr(expr, |id, kind| {
                 found |= self.index(id).is_some();
-                if let (false, Some(value)) = (in_memory, self.source.variable(id).and_then(|it| self.source.value(it)))
-                    && depth < MAX_DEPTH
+                if !in_memory
+                    && let Some(variable) = self.source.variable(id)
+                    && seen.insert(variable)
                 {
-                    open.push((value, depth + 1));
+                    open.extend(self.source.value(variable));
                 }
                 !found && (in_memory || !matches!(kind, Expr::Read(Place::Memory { .. })))
             });
@@ -275,15 +278,16 @@ impl<'c> Reader<'c> {
 
     /// Whether an expression is smaller for a larger index.
     fn runs_back(&self, expr: ExprId) -> bool {
-        let mut open = vec![(expr, 0)];
+        let mut open = vec![expr];
+        let mut seen = FxHashSet::default();
         let mut found = false;
-        while let Some((expr, depth)) = open.pop() {
+        while let Some(expr) = open.pop() {
             self.code().walk_expr(expr, |id, kind| {
                 found |= matches!(kind, Expr::Binary(BinaryOp::Sub, _, taken) if self.mentions(*taken, false));
-                if let Some(value) = self.source.variable(id).and_then(|it| self.source.value(it))
-                    && depth < MAX_DEPTH
+                if let Some(variable) = self.source.variable(id)
+                    && seen.insert(variable)
                 {
-                    open.push((value, depth + 1));
+                    open.extend(self.source.value(variable));
                 }
                 !found && !matches!(kind, Expr::Read(Place::Memory { .. }))
             });
