@@ -8,7 +8,7 @@ use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Difference;
 use cudalint_findings::{Applicability, Confidence, Finding, Place, Shows};
 use cudalint_replay::facts::{Amount, CountShape, Event, EventKind, MemorySpace, Pointer, PointerArgument};
-use cudalint_replay::fillings::only_measured;
+use cudalint_replay::fillings::{is_stored_over, only_measured};
 use cudalint_replay::quantity::Quantity;
 
 /// The rule.
@@ -177,7 +177,7 @@ fn finding(
     if let (Some(witness), Quantity::Known(number)) = (&mut finding.witness, &bytes.quantity) {
         witness.bindings.push(("bytes".to_owned(), *number));
     }
-    if only_measured(context.project, event) {
+    if only_measured(context.project, event) || is_stored_over(context.project, event) {
         only_possible(&mut finding);
     }
     Some(finding)

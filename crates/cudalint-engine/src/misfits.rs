@@ -104,7 +104,7 @@ fn is_asked(project: &Project, id: ModuleId, function: &Function) -> bool {
 /// Whether a file is compiled by itself, and what it includes is in sight, or declares no names of variables but the few of C's library: then
 /// names are declared where the project has them.
 fn has_all_includes(project: &Project, id: ModuleId) -> bool {
-    const WITH_ENDING: [&str; 20] = [
+    const WITH_ENDING: [&str; 39] = [
         "bits/stdc++.h",
         "stdio.h",
         "stdlib.h",
@@ -125,6 +125,25 @@ fn has_all_includes(project: &Project, id: ModuleId) -> bool {
         "curand_kernel.h",
         "curand.h",
         "cublas_v2.h",
+        "ctype.h",
+        "errno.h",
+        "fcntl.h",
+        "getopt.h",
+        "inttypes.h",
+        "libgen.h",
+        "locale.h",
+        "malloc.h",
+        "mpi.h",
+        "pthread.h",
+        "sched.h",
+        "signal.h",
+        "stdarg.h",
+        "stdatomic.h",
+        "stddef.h",
+        "sys/resource.h",
+        "sys/stat.h",
+        "sys/types.h",
+        "unistd.h",
     ];
     let module = project.module(id);
     let known = |target: &str| {

@@ -214,7 +214,11 @@ impl<'p> Others<'p> {
                 return None;
             }
             let text = match role {
-                Role::Quiet => FileText::from_bytes(FileKind::CFamily, content).ok()?.source.text().to_owned(),
+                Role::Quiet => FileText::from_bytes(FileKind::CFamily, content.clone()).map_or_else(
+                    // Words are words in a file that is not linted, too.
+                    |_| String::from_utf8_lossy(&content).into_owned(),
+                    |file| file.source.text().to_owned(),
+                ),
                 Role::Build | Role::Script => without_comments(path, &String::from_utf8_lossy(&content)),
                 Role::Document | Role::Foreign => String::from_utf8_lossy(&content).into_owned(),
             };

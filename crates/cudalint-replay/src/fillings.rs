@@ -7,11 +7,11 @@
 use crate::facts::{Event, EventKind};
 use crate::runs::defects::unread::Reader;
 pub use crate::runs::defects::unread::only_measured;
-use crate::stored_first::stores_first;
+use crate::stored_first::{stores_first, stores_wherever_it_runs};
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, Library};
-use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, LocalId, Module, Stmt, Type, TypeId};
+use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, Function, LocalId, Module, Stmt, Type, TypeId};
 use cudalint_program::visit::{Item, walk};
 use cudalint_syntax::Span;
 use rustc_hash::FxHashSet;
@@ -31,17 +31,30 @@ pub enum Filling {
     Unseen,
 }
 
-/// What becomes of what a set stores, each byte of which is `byte`.
-pub fn filling(project: &Project, event: &Event, byte: u8) -> Filling {
-    let EventKind::Set { destination, .. } = &event.kind else { return Filling::Looked };
-    let Some(reader) = Reader::around(project, event.site) else { return Filling::Looked };
-    let Some(memory) = reader.named(destination.text.trim()) else { return Filling::Looked };
+/// Whether the next that happens to memory that is set is that all of it is written anew: by a call that writes as much, or by a
+/// kernel that stores in each element that it covers, and reads none.
+pub fn is_stored_over(project: &Project, event: &Event) -> bool {
+    uses(project, event).is_some_and(|uses| {
+        uses.is_overwritten(event.site.span) || uses.next_given(event.site.span) == Some(Given::Stored)
+    })
+}
+
+/// What the function that sets memory does with it; none where that is not understood.
+fn uses<'p>(project: &'p Project, event: &Event) -> Option<Uses<'p>> {
+    let EventKind::Set { destination, .. } = &event.kind else { return None };
+    let reader = Reader::around(project, event.site)?;
+    let memory = reader.named(destination.text.trim())?;
     let own = |function: &Function| function.parent.is_some() && reader.function.span.contains(function.span);
     if reader.module.functions.iter().any(own) {
-        return Filling::Looked;
+        return None;
     }
     let floating = ["float", "double", "half", "bfloat"].iter().any(|name| destination.element_name.contains(name));
-    let Some(uses) = Uses::of(reader, memory, floating) else { return Filling::Looked };
+    Uses::of(reader, memory, floating)
+}
+
+/// What becomes of what a set stores, each byte of which is `byte`.
+pub fn filling(project: &Project, event: &Event, byte: u8) -> Filling {
+    let Some(uses) = uses(project, event) else { return Filling::Looked };
     if uses.numbers.contains(&i64::from(u32::from_ne_bytes([byte; 4])))
         || uses.numbers.contains(&i64::from_ne_bytes([byte; 8]))
     {
@@ -57,6 +70,17 @@ pub fn filling(project: &Project, event: &Event, byte: u8) -> Filling {
     }
 }
 
+/// What somebody does with memory that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Given {
+    /// It may look at what is there.
+    Looks,
+    /// It stores in each element that it covers, and reads none.
+    Stored,
+    /// It may be what gives the memory its values.
+    MayStore,
+}
+
 /// All that a function does with a pointer, and with numbers of the type that it points to.
 struct Uses<'p> {
     reader: Reader<'p>,
@@ -68,8 +92,8 @@ struct Uses<'p> {
     places: Vec<(Span, bool)>,
     /// Calls that write the memory, with how many bytes they write, as written.
     written: Vec<(Span, &'p str)>,
-    /// Kernels and functions out of sight that are given the memory, and whether they are known to look at what is there.
-    given: Vec<(Span, bool)>,
+    /// Kernels and functions out of sight that are given the memory.
+    given: Vec<(Span, Given)>,
     /// Conditions, with all that hangs on them.
     branches: Vec<Span>,
     /// Literals.
@@ -204,8 +228,9 @@ impl<'p> Uses<'p> {
                 let places = launch.args.iter().enumerate();
                 let mut own = places.filter(|(_, arg)| reader.variable(**arg) == Some(memory)).peekable();
                 if own.peek().is_some() {
-                    let looks = own.any(|(at, _)| is_read_by(reader, launch.kernel, at));
-                    self.given.push((node.span, looks));
+                    let all: Vec<Given> = own.map(|(at, _)| given_to_kernel(reader, launch.kernel, at)).collect();
+                    let looks = all.iter().find(|given| **given == Given::Looks);
+                    self.given.extend(looks.or(all.first()).map(|given| (node.span, *given)));
                 }
             }
             Expr::Call { callee, args }
@@ -242,7 +267,7 @@ impl<'p> Uses<'p> {
                                     self.written.extend(Some(node.span).zip(bytes_of(reader, args)));
                                 }
                                 if is_it(from) && !is_it(to) {
-                                    self.given.push((node.span, true));
+                                    self.given.push((node.span, Given::Looks));
                                 }
                                 self.copies |= !is_it(to) && !is_it(from);
                             }
@@ -261,7 +286,7 @@ impl<'p> Uses<'p> {
                 None if args.iter().any(|arg| reader.variable(*arg) == Some(memory))
                     && is_out_of_sight(reader, *callee) =>
                 {
-                    self.given.push((node.span, false));
+                    self.given.push((node.span, Given::MayStore));
                     self.reads = true;
                 }
                 None => self.reads |= args.iter().any(|arg| self.is_array_of_element(*arg)),
@@ -323,14 +348,19 @@ impl<'p> Uses<'p> {
 
     /// Whether the next that is given the memory, before anybody is known to look, may be what gives it its values.
     fn is_given_away(&self, set: Span) -> bool {
+        self.next_given(set).is_some_and(|given| given != Given::Looks)
+    }
+
+    /// What the next does with the memory that is given it, or uses it in another way.
+    fn next_given(&self, set: Span) -> Option<Given> {
         let mut next: Vec<(Span, bool)> =
             self.places.iter().copied().filter(|(place, _)| place.start >= set.end).collect();
         next.sort_by_key(|(place, _)| place.start);
         let looks = |(place, harmless): &(Span, bool)| {
-            let given = self.given.iter().find(|(call, _)| call.contains(*place)).map(|(_, looks)| *looks);
-            given.or((!harmless).then_some(true))
+            let given = self.given.iter().find(|(call, _)| call.contains(*place)).map(|(_, given)| *given);
+            given.or((!harmless).then_some(Given::Looks))
         };
-        next.iter().find_map(looks) == Some(false)
+        next.iter().find_map(looks)
     }
 
     /// Whether only a library gives the memory values, and all that anybody looks at is the status of what it has computed: any number
@@ -357,19 +387,29 @@ fn status_of(reader: Reader<'_>, callee: ExprId, args: &[ExprId]) -> Option<Expr
     args.get(place).copied().filter(|_| is_solver)
 }
 
-/// Whether a kernel in sight may read an element through a parameter.
-fn is_read_by(reader: Reader<'_>, kernel: ExprId, parameter: usize) -> bool {
-    let Some(Expr::Name { path, .. }) = reader.kind(kernel) else { return false };
+/// What a kernel does with the elements that it is given through a parameter.
+fn given_to_kernel(reader: Reader<'_>, kernel: ExprId, parameter: usize) -> Given {
+    let Some(Expr::Name { path, .. }) = reader.kind(kernel) else { return Given::MayStore };
     let Some((id, function)) = reader.project.kernel(reader.id, &reader.function.scope, path, None) else {
-        return false;
+        return Given::MayStore;
     };
-    let Some(function) = reader.project.function_at(id, function) else { return false };
+    let Some(function) = reader.project.function_at(id, function) else { return Given::MayStore };
     let module = reader.project.module(id);
-    let (Some(body), true) = (&function.body, parameter < function.param_count as usize) else { return false };
+    let (Some(body), true) = (&function.body, parameter < function.param_count as usize) else {
+        return Given::MayStore;
+    };
     let local = LocalId::from(parameter);
-    if stores_first(module, function, local) {
-        return false;
+    if !stores_first(module, function, local) && may_read(module, function, body, local) {
+        Given::Looks
+    } else if stores_wherever_it_runs(module, function, local) {
+        Given::Stored
+    } else {
+        Given::MayStore
     }
+}
+
+/// Whether an element may be read through a parameter.
+fn may_read(module: &Module, function: &Function, body: &Block, local: LocalId) -> bool {
     let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
     let is_it = |id: ExprId| matches!(kind(id), Some(Expr::Local(it)) if *it == local);
     // Handed on, kept, or moved: somebody may read it there.

@@ -1,9 +1,9 @@
-//! Whether a kernel stores an element before it reads it: what stood there before, nobody sees.
+//! Whether a kernel stores an element before it reads it, or in each that it covers: what stood there before, nobody sees.
 //!
-//! That is so where the memory is first met in `p[i] = value;`, where all other uses of it are `p[i]` with the same `i`, and where
+//! The first is so where the memory is first met in `p[i] = value;`, where all other uses of it are `p[i]` with the same `i`, and where
 //! these stand behind the store, in the block of which it is a statement.
 
-use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Module, Stmt};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, LocalId, Module, Stmt};
 use cudalint_program::visit::{Item, walk};
 use cudalint_syntax::Span;
 
@@ -35,6 +35,67 @@ pub(crate) fn stores_first(module: &Module, function: &Function, parameter: Loca
         true
     });
     meetings.begin_with_store()
+}
+
+/// Whether each thread of `function` that lies below the bounds (`if (i < n) …`, `if (i >= n) return;`) stores in an element of
+/// `parameter`: no other condition stands before the store.
+pub(crate) fn stores_wherever_it_runs(module: &Module, function: &Function, parameter: LocalId) -> bool {
+    let Some(body) = &function.body else { return false };
+    let mut stores = Vec::new();
+    // Branches: the whole statement, and whether threads below the bounds take it, or those beyond.
+    let mut branches = Vec::new();
+    let mut ways_out = Vec::new();
+    walk(module, function, body, |item| {
+        match item {
+            Item::Expr(id) => {
+                if let Some(Expr::Assign { op: None, target, .. }) = kind(module, id)
+                    && let Some(Expr::Index { base, .. }) = kind(module, *target)
+                    && matches!(kind(module, *base), Some(Expr::Local(local)) if *local == parameter)
+                    && let Some(node) = module.exprs.get(id)
+                {
+                    stores.push(node.span);
+                }
+            }
+            Item::Stmt(id) => {
+                let Some(node) = module.stmts.get(id) else { return true };
+                match &node.kind {
+                    Stmt::If { condition, otherwise, .. } => {
+                        let within = otherwise.is_empty() && is_bound(module, *condition, false);
+                        let beyond = otherwise.is_empty() && is_bound(module, *condition, true);
+                        branches.push((node.span, within, beyond));
+                    }
+                    Stmt::Return(_) | Stmt::Goto(_) => ways_out.push(node.span),
+                    Stmt::Switch { .. } | Stmt::Asm { .. } | Stmt::Elided { .. } => {
+                        branches.push((node.span, false, false))
+                    }
+                    _ => {}
+                }
+            }
+            Item::Declare(_) => {}
+        }
+        true
+    });
+    stores.iter().any(|store| {
+        branches.iter().all(|(span, within, _)| !span.contains(*store) || *within)
+            && ways_out.iter().all(|out| {
+                out.start >= store.end || branches.iter().any(|(span, _, beyond)| *beyond && span.contains(*out))
+            })
+    })
+}
+
+/// Whether a condition holds for all that lies below a bound (`i < n && j < m`); with `beyond`, for what does not (`i >= n || j >= m`).
+fn is_bound(module: &Module, condition: ExprId, beyond: bool) -> bool {
+    let mut open = vec![condition];
+    while let Some(id) = open.pop() {
+        match (kind(module, id), beyond) {
+            (Some(Expr::AndThen(a, b)), false) | (Some(Expr::OrElse(a, b)), true) => open.extend([*a, *b]),
+            (Some(Expr::Binary(BinaryOp::Lt | BinaryOp::Le, _, bound)), false)
+            | (Some(Expr::Binary(BinaryOp::Ge | BinaryOp::Gt, _, bound)), true)
+                if matches!(kind(module, *bound), Some(Expr::Local(_) | Expr::Name { .. })) => {}
+            _ => return false,
+        }
+    }
+    true
 }
 
 impl Meetings {

@@ -203,7 +203,10 @@ fn calls_that_no_function_takes() {
     assert_eq!(told(&both, "solveAll(x, 4)"), 1);
     assert_eq!(told(&solve.replace("int rounds", "int rounds = 1"), "solveAll(x, 4)"), 1);
     assert_eq!(told(&format!("#define solveSome(a, b, c) solveAll(a, b, c)\n{solve}"), "solveSome(x, 4, 2)"), 1);
+    let plain = solve.replace("solveAll", "solve_all");
+    assert_eq!(told(&format!("#include <unistd.h>\n#include <getopt.h>\n{plain}"), "solve_all(x, 4)"), 0);
     // A library may have it.
+    assert_eq!(told(&format!("#include <solve_all.h>\n{plain}"), "solve_all(x, 4)"), 1);
     assert_eq!(told(&format!("#include <Solver.h>\n{solve}"), "solveSome(x, 4, 2)"), 1);
 }
 

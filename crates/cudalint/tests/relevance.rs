@@ -138,6 +138,9 @@ fn functions_that_nobody_calls() {
     ] {
         assert_eq!(told(build, &text, &[]), ["get?"], "{build:?} {text}");
     }
+    // A file that is not linted has words all the same.
+    assert_eq!(told(MAKEFILE, &get, &[("odd.cpp", "int odd; // \0\n")]), ["get?"]);
+    assert_eq!(told(MAKEFILE, &get, &[("odd.cpp", "void f() { get(p); } // \0\n")]), ["get"]);
     // Visual Studio says what it makes, too.
     assert_eq!(told(STUDIO, &get, &[]), ["get?"]);
     assert_eq!(told(LIBRARY_OF_STUDIO, &get, &[("x.h", "void get(void **p);\n")]), ["get"]);

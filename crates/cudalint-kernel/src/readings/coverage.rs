@@ -30,7 +30,8 @@ pub struct CoverageClaim {
 /// The claims of a kernel: empty when it strides, when its index is anything but `blockIdx.a * blockDim.a + threadIdx.a`, or
 /// when something in it might take the elements beyond.
 pub fn claims(code: &Code) -> Vec<CoverageClaim> {
-    let Some(source) = Source::kernel(code) else { return Vec::new() };
+    // What was not understood may take the elements beyond, or be what no compiler takes.
+    let Some(source) = Source::kernel(code).filter(|_| !code.damaged) else { return Vec::new() };
     let Some(indices) = global_indices(&source) else { return Vec::new() };
     let mut reader = Reader { source, indices, walking: OnceCell::new(), claims: Vec::new() };
     let body = &reader.source.function.body;

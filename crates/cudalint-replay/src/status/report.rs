@@ -8,7 +8,7 @@ use super::solve::{
 use super::{known, later};
 use crate::facts::{FunctionStatus, LaunchStatus, SeenLater, StatusCall, StatusUse, StatusWeight, Unobserved};
 use cudalint_program::api::ApiId;
-use cudalint_program::api::effects::{ErrorRole, Library};
+use cudalint_program::api::effects::{self, ErrorRole, Handle, Library};
 use cudalint_program::ir::{FunctionRole, ModuleId};
 use std::rc::Rc;
 
@@ -111,6 +111,9 @@ impl Join<'_> {
             if waits && (function.role == FunctionRole::Destructor || again()) {
                 status.weight = StatusWeight::Teardown;
             }
+            if matches!(site.callee, Callee::Api(api) if renders(api)) && self.is_seen_by_loading(index, call) {
+                status.weight = StatusWeight::Teardown;
+            }
             if let Callee::Api(api) = site.callee
                 && (waits || site.copies_back)
                 && self.nothing_to_report(index, call, api)
@@ -186,6 +189,17 @@ impl Join<'_> {
         let behind = flow.calls.iter().enumerate().filter(|(_, other)| is_behind(other));
         let next = behind.min_by_key(|(_, other)| other.span.start);
         next.is_some_and(|(next, _)| self.usage(index, next) == StatusUse::Consumed)
+    }
+
+    /// Whether somebody looks at what the driver says of code that is loaded further on: of one that the compiler of kernels' text did not
+    /// make, or that lacks a name.
+    fn is_seen_by_loading(&self, index: usize, call: usize) -> bool {
+        let flow = &self.function(index).flow;
+        let Some(site) = flow.calls.get(call) else { return false };
+        let loads = |other: &CallSite| matches!(other.callee, Callee::Api(api) if api.effects.iter().any(|effect| matches!(effect, effects::Effect::Creates(Handle::Module | Handle::Library, _))));
+        flow.calls.iter().enumerate().any(|(at, other)| {
+            other.span.start >= site.span.end && loads(other) && self.usage(index, at) == StatusUse::Consumed
+        })
     }
 
     /// Whether a call selects a device and all that follows gives something back there: where it fails, so did the calls before it, and
@@ -324,12 +338,19 @@ fn only_waits(api: ApiId) -> bool {
 
 /// Whether a call allocates memory.
 fn allocates(api: ApiId) -> bool {
-    api.effects.iter().any(|effect| matches!(effect, cudalint_program::api::effects::Effect::Allocates { .. }))
+    api.effects.iter().any(|effect| matches!(effect, effects::Effect::Allocates { .. }))
+}
+
+/// Whether all that is lost with a call that fails is code that was compiled before, or a name in it.
+fn renders(api: ApiId) -> bool {
+    let makes =
+        |effect: &effects::Effect| matches!(effect, effects::Effect::Compiles(_) | effects::Effect::Creates(..));
+    api.library == Library::Nvrtc && !api.effects.iter().any(makes)
 }
 
 /// Whether a call gives everything back that lives on a device.
 fn resets(api: ApiId) -> bool {
-    api.effects.iter().any(|effect| matches!(effect, cudalint_program::api::effects::Effect::Resets))
+    api.effects.iter().any(|effect| matches!(effect, effects::Effect::Resets))
 }
 
 /// How much a dropped status of a function matters.

@@ -86,12 +86,17 @@ impl<'p> Walker<'p> {
 
     /// A check that ends the program where it fails has been passed.
     pub fn assume_passed(&mut self, condition: ExprId) {
+        self.assume(condition, 0);
+    }
+
+    /// A condition is met until the frame with this number ends, or something unlearns it.
+    pub(super) fn assume(&mut self, condition: ExprId, until: usize) {
         if !self.is_reporting() {
             return;
         }
         let mut parts = Vec::new();
         self.parts(condition, true, 0, &mut parts, &mut Vec::new());
-        self.learn(&parts, 0);
+        self.learn(&parts, until);
     }
 
     pub(super) fn learn(&mut self, conditions: &[Condition], until: usize) {

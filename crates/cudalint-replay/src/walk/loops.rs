@@ -407,6 +407,10 @@ impl<'p> Walker<'p> {
 
     fn loop_round(&mut self, Rounds { condition, step, body }: Rounds<'p>) -> Flow {
         if let Some(condition) = condition {
+            if self.dry == 0 {
+                // Forgotten again at the loop's end.
+                self.assume(condition, usize::MAX);
+            }
             self.eval(condition);
         }
         let flow = self.round(body);
