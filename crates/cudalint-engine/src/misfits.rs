@@ -10,7 +10,7 @@ use crate::undeclared::Declared;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::Effect;
 use cudalint_program::ir::{
-    Expr, ExprId, Function, FunctionId, FunctionRole, LaunchExpr, LocalId, Module, ModuleId, Path, Type,
+    BinaryOp, Expr, ExprId, Function, FunctionId, FunctionRole, LaunchExpr, LocalId, Module, ModuleId, Path, Type,
 };
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::visit::{Item, walk};
@@ -40,8 +40,8 @@ pub(crate) fn misfit(
     let has_all = has_all_includes(project, id);
     let is_closed = has_all && project.includes().direct(id.index() as u32).is_empty();
     let declared = Declared::new(project, id, given);
-    if let Some(second) = second_main(project, id) {
-        return Some(second);
+    if let Some(found) = second_main(project, id).or_else(|| stream_of_nothing(project, id)) {
+        return Some(found);
     }
     module.functions.iter_enumerated().find_map(|(number, function)| {
         let body = function.body.as_ref()?;
@@ -90,6 +90,24 @@ pub(crate) fn second_main(project: &Project, id: ModuleId) -> Option<Misfit> {
     };
     let second = module.functions.iter().filter(is_main).nth(1)?;
     Some(Misfit { span: second.span, what: "a second `main`".to_owned() })
+}
+
+/// `cout << …` in a source that includes nothing and that nothing includes: CUDA's headers, which `nvcc` includes by itself, have no streams.
+fn stream_of_nothing(project: &Project, id: ModuleId) -> Option<Misfit> {
+    let module = project.module(id);
+    let is_source = COMPILED.iter().any(|ending| project.path(id).ends_with(ending));
+    if !is_source || !module.includes.is_empty() || !project.includes().includers(id.index() as u32).is_empty() {
+        return None;
+    }
+    let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
+    let is_stream = |id: ExprId| {
+        matches!(kind(id), Some(Expr::Name { path, .. })
+            if path.last().is_some_and(|name| *name == "cout" || *name == "cerr"))
+    };
+    let first = module.exprs.iter().find(
+        |node| matches!(node.kind, Expr::Binary(BinaryOp::Shl, left, _) if node.expansion.is_none() && is_stream(left)),
+    )?;
+    Some(Misfit { span: first.span, what: "streams without a header for them".to_owned() })
 }
 
 /// Whether a function stands for itself alone: no template, no part of one, and nothing of it is lost.

@@ -24,12 +24,23 @@ pub(crate) struct Other {
     pub path: PathBuf,
     pub role: Role,
     pub text: String,
+    /// What stands behind `#` in a build file or a script.
+    commented: String,
     comments: OnceLock<Vec<Comment>>,
 }
 
 impl Other {
     pub fn new(path: PathBuf, role: Role, text: String) -> Self {
-        Self { path, role, text, comments: OnceLock::new() }
+        let (text, commented) = match role {
+            Role::Build | Role::Script => without_comments(&path, text),
+            Role::Quiet | Role::Document | Role::Foreign => (text, String::new()),
+        };
+        Self { path, role, text, commented, comments: OnceLock::new() }
+    }
+
+    /// Whether the name of a file stands in a part of it that is commented out.
+    pub fn comments_out(&self, name: &str) -> bool {
+        file_names(&self.commented).any(|other| other == name)
     }
 
     /// The folder that it stands in.
@@ -219,8 +230,9 @@ impl<'p> Others<'p> {
                     |_| String::from_utf8_lossy(&content).into_owned(),
                     |file| file.source.text().to_owned(),
                 ),
-                Role::Build | Role::Script => without_comments(path, &String::from_utf8_lossy(&content)),
-                Role::Document | Role::Foreign => String::from_utf8_lossy(&content).into_owned(),
+                Role::Build | Role::Script | Role::Document | Role::Foreign => {
+                    String::from_utf8_lossy(&content).into_owned()
+                }
             };
             texts.push(Other::new(path.clone(), *role, text));
         }
@@ -228,19 +240,25 @@ impl<'p> Others<'p> {
     }
 }
 
-/// A text without what stands behind `#`, where that is how comments are written.
-fn without_comments(path: &Path, text: &str) -> String {
+/// A text without what stands behind `#`, where that is how comments are written, and what that is.
+fn without_comments(path: &Path, text: String) -> (String, String) {
     const OTHERWISE: [&str; 13] =
         ["in", "vcxproj", "filters", "props", "targets", "sln", "lua", "json", "ipynb", "bat", "cmd", "pbxproj", "rs"];
     if path.extension().is_some_and(|ending| OTHERWISE.iter().any(|other| ending == *other)) {
-        return text.to_owned();
+        return (text, String::new());
     }
     let is_mark = |line: &str, at: usize| at == 0 || line[..at].ends_with([' ', '\t', ')', '"', '\\']);
     let code = |line: &str| {
         let mark = line.match_indices('#').map(|(at, _)| at).find(|at| is_mark(line, *at));
         mark.unwrap_or(line.len())
     };
-    text.lines().fold(String::with_capacity(text.len()), |all, line| all + &line[..code(line)] + "\n")
+    let (mut kept, mut left_out) = (String::with_capacity(text.len()), String::new());
+    for line in text.lines() {
+        let (before, behind) = line.split_at(code(line));
+        kept.extend([before, "\n"]);
+        left_out.extend([behind, "\n"]);
+    }
+    (kept, left_out)
 }
 
 /// What may be names of files of C and C++ in a text.

@@ -24,7 +24,7 @@ impl<'t> Patterns<'t> {
         };
         let mut all = Patterns::default();
         for text in texts {
-            if matches!(text.role, Role::Foreign | Role::Quiet) {
+            if matches!(text.role, Role::Foreign | Role::Quiet) || finds_library(text) {
                 continue;
             }
             let builds = text.role != Role::Document;
@@ -151,6 +151,12 @@ fn matches(pattern: &str, name: &str) -> bool {
         rest = &rest[at + part.len()..];
     }
     rest.ends_with(last)
+}
+
+/// Whether a text is a module of `CMake`'s `find_package`: what that looks for has been built.
+fn finds_library(text: &Other) -> bool {
+    let name = text.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with("Find") && name.ends_with(".cmake")
 }
 
 #[cfg(test)]

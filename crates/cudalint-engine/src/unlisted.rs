@@ -172,12 +172,19 @@ pub(crate) fn unlisted(
         .filter(|(listed, file)| !listed && file.starts() && is_spelled(file))
         .map(|(_, file)| file.folder())
         .collect();
+    // A build file around it has had the file once.
+    let is_commented_out = |file: &File<'_>| {
+        let mut around = builds.iter().filter(|build| real(file).starts_with(build.folder()));
+        around.any(|build| build.comments_out(file.name()))
+    };
     // Files that nothing but sources of the program names; who these are is asked below.
     let may_be_idle = |at: &usize| {
         let file = &files[*at];
         let is_left_out = || {
             let is_listed = || neighbours.lists_one_by_one(real(file), file.name());
-            is_left(file) && !is_covered[*at] || !(file.starts() && is_made_if_asked(file)) && is_listed()
+            is_left(file) && !is_covered[*at]
+                || !(file.starts() && is_made_if_asked(file))
+                    && (is_listed() || !is_covered[*at] && is_commented_out(file))
         };
         let by_kind = if file.is_compiled() && file.starts() {
             // Where the build makes the other programs of a folder one by one, it is made by hand, if at all.
@@ -303,8 +310,13 @@ pub(crate) fn kept_folder(path: &str) -> Option<&str> {
         "outdated",
         "unused",
     ];
+    // These are said of nothing else, whatever stands beside them.
+    const WORDS: [&str; 6] = ["archived", "deprecated", "depricated", "obsolete", "outdated", "unused"];
     let (folders, _) = path.rsplit_once('/')?;
-    folders.split('/').find(|folder| NAMES.contains(&folder.to_ascii_lowercase().trim_matches('_')))
+    folders.split('/').find(|folder| {
+        let name = folder.to_ascii_lowercase();
+        NAMES.contains(&name.trim_matches('_')) || name.split(['_', '-', ' ', '.']).any(|word| WORDS.contains(&word))
+    })
 }
 
 /// The folder of a file that its project keeps for reference, by the folder's name, where no build file and no script names the file or

@@ -15,6 +15,10 @@ fn files_that_no_compiler_takes() {
     assert_eq!(told(&format!("EXPORTED API\n{code}NAMESPACE_END\n")), ["f"]);
     assert_eq!(told(&format!("#if 0\nThis code allocates memory.\n#endif\n{code}")), ["f"]);
     assert_eq!(told(&format!("#define cudaFree(p) (free)(p);\n{call}")), ["f"]);
+    // CUDA's own headers, which are included by themselves, have no streams.
+    let prints = code.replace("    cudaMalloc", "    std::cout << 1;\n    cudaMalloc");
+    assert_eq!(told(&prints), ["f"]);
+    assert_eq!(told(&prints.replace("#include <cuda_runtime.h>", "")), ["f?"]);
     for text in [
         call,
         &format!("c++\n{code}"),

@@ -83,6 +83,20 @@ fn files_that_no_build_lists() {
     };
     assert_eq!(by_hand(("README.md", "Try it with `nvcc test.cu all.o`.\n")), ["part"]);
     assert_eq!(by_hand(("README.md", "There are tests.\n")), ["part?"]);
+    // A build file that has commented a file out.
+    let program = "#include <cuda_runtime.h>\nint main() { void *p; cudaMalloc(&p, 4); return 0; }\n";
+    let commented_out = |text: &str, more| {
+        let build = listing("add_library(all a.cu b.cu)\n");
+        let mut all = self::told(&project(build, &[("try/a_try.cu", program), ("try/CMakeLists.txt", text), more]));
+        all.retain(|name| name.starts_with("main"));
+        all
+    };
+    let out = "#add_executable(a_try a_try.cu)\n";
+    assert_eq!(commented_out(out, ("x.txt", "")), ["main?"]);
+    assert_eq!(commented_out(out, ("cmake/FindMPI.cmake", "file(GLOB all RELATIVE \"${P}\" \"${P}/*\")\n")), ["main?"]);
+    assert_eq!(commented_out(out, ("README.md", "Or take `try/a_try.cu`.\n")), ["main"]);
+    assert_eq!(commented_out("add_executable(a_try a_try.cu) # a_try.cu\n", ("x.txt", "")), ["main"]);
+    assert_eq!(commented_out("# Nothing yet\n", ("x.txt", "")), ["main"]);
     // Such a program itself, where the build lists all others and nobody names it.
     let program = "#include \"all.h\"\nint main() { void *p; cudaMalloc(&p, 4); return 0; }\n";
     let mains = |build, more| {
@@ -486,6 +500,17 @@ fn variables_of_the_device_that_nothing_reads() {
     };
     assert_eq!(told("*v = count;"), ["7 definite"]);
     assert_eq!(told("*v = 1; /* count */"), ["7 possible"]);
+    // Nor is a copy missed that fails.
+    let dropped = |kernel: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n__constant__ int count;\n\
+             __global__ void k(int *v) {{ {kernel} }}\n\
+             void set(int n) {{\n    cudaMemcpyToSymbol(count, &n, sizeof(int));\n}}\n"
+        );
+        at_lines(&text, "unchecked-api-call", "a.cu")
+    };
+    assert_eq!(dropped("*v = count;"), ["5 definite"]);
+    assert_eq!(dropped("*v = 1;"), ["5 possible"]);
 }
 
 /// Eclipse keeps the build files of a program in a folder beside the sources.

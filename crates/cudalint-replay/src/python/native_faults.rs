@@ -158,6 +158,19 @@ pub(super) fn misread(value: &Val, ty: &Ty, maker: Maker) -> Option<TypeProblem>
         Kind::Number(Dtype::Float { bytes }, _) => (*bytes, true),
         _ => return None,
     };
+    // Zero has the same bytes in each type that is no wider.
+    let is_zero = match &value.kind {
+        Kind::Float(number) => *number == Some(0.0),
+        Kind::Number(_, inner) if float => matches!(inner.kind, Kind::Float(Some(0.0))),
+        _ => value.quantity().and_then(|quantity| quantity.known()) == Some(0),
+    };
+    let wanted = match ty {
+        Ty::Float { bytes } | Ty::Int { bytes, .. } => *bytes,
+        _ => return None,
+    };
+    if is_zero && wanted <= bytes {
+        return None;
+    }
     match ty {
         Ty::Float { bytes: wanted } if !float || *wanted != bytes => Some(TypeProblem::Misread),
         Ty::Int { .. } if float => Some(TypeProblem::Misread),

@@ -245,13 +245,19 @@ impl Maker<'_> {
     fn argument(&mut self, given: &Given, parameter: &Name, text: &str) -> Argument {
         match given {
             Given::Unknown => Argument::Unknown,
-            Given::Int { amount, bytes, signed } => match self.choice.value(amount, &mut self.used) {
-                Some(value) => Argument::Int(cudalint_numbers::Integer::new(*bytes, *signed).wrap(value)),
-                None => {
-                    self.complete = false;
-                    Argument::Unknown
-                }
-            },
+            Given::Int { amount, bytes, signed } => {
+                let value = self.choice.value(amount, &mut self.used);
+                let held = value.map(|value| cudalint_numbers::Integer::new(*bytes, *signed).wrap(value));
+                // Nobody means inputs with which the host's own product does not fit, and what a signed one becomes is not defined.
+                let is_beside = *signed && held != value && matches!(amount.quantity, Quantity::Symbolic(_));
+                held.filter(|_| !is_beside).map_or_else(
+                    || {
+                        self.complete = false;
+                        Argument::Unknown
+                    },
+                    Argument::Int,
+                )
+            }
             Given::Float { value, assumptions } => {
                 if self.choice.admits(assumptions, &mut self.used) {
                     Argument::Float(*value)

@@ -373,6 +373,7 @@ impl Builder<'_> {
         initializer: bool,
     ) -> CallSite {
         CallSite {
+            compares: known::sounds_like_comparison(&name),
             callee,
             name,
             arguments,

@@ -128,6 +128,7 @@ impl Builder<'_> {
     pub(super) fn made_call(&mut self, callee: Callee, name: Name, span: Span) {
         let index = self.flow.calls.len() as u32;
         self.flow.calls.push(CallSite {
+            compares: known::sounds_like_comparison(&name),
             callee,
             name,
             arguments: 0,

@@ -71,6 +71,8 @@ pub struct CallSite {
     pub stored_is_read: bool,
     /// Whether no path comes here.
     pub dead: bool,
+    /// Whether its name says that results are compared with what they should be.
+    pub compares: bool,
 }
 
 impl CallSite {

@@ -254,8 +254,7 @@ impl<'a> Join<'a> {
 
     /// The bit for a call by whose name results are compared.
     fn compares_by_name(&self, index: usize, call: usize) -> u16 {
-        let name = &self.function(index).flow.calls[call].name;
-        if known::sounds_like_comparison(name) { COMPARES } else { 0 }
+        u16::from(self.function(index).flow.calls[call].compares) * COMPARES
     }
 
     /// Whether the result goes straight into a call that prints: then the function makes text or numbers.

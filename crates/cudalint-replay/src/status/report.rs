@@ -10,6 +10,7 @@ use crate::facts::{FunctionStatus, LaunchStatus, SeenLater, StatusCall, StatusUs
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{self, ErrorRole, Handle, Library};
 use cudalint_program::ir::{FunctionRole, ModuleId};
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 impl Join<'_> {
@@ -70,6 +71,7 @@ impl Join<'_> {
         let matters = !flow.launches.is_empty() || flow.calls.iter().any(|site| matches!(site.callee, Callee::Api(_)));
         let solved = if matters { self.solve(index, exit) } else { Rc::default() };
         let mut calls = Vec::new();
+        let idle = OnceCell::new();
         let mut wrapper = None;
         for (call, site) in flow.calls.iter().enumerate() {
             let Some(mut status) = self.status_call(index, call, site) else { continue };
@@ -116,7 +118,7 @@ impl Join<'_> {
             }
             if let Callee::Api(api) = site.callee
                 && (waits || site.copies_back)
-                && self.nothing_to_report(index, call, api)
+                && nothing_to_report(api, idle.get_or_init(|| self.idle_before(index)).get(call))
             {
                 status.weight = StatusWeight::Teardown;
             }
@@ -227,9 +229,8 @@ impl Join<'_> {
         releases && !flow.launches.iter().any(|launch| behind(&launch.span))
     }
 
-    /// Whether a call that waits has nothing new to report: all work was waited for already before it, and looked at. Of a copy also the
-    /// last error was, so that what its memory comes from has not failed either.
-    fn nothing_to_report(&self, index: usize, call: usize, api: ApiId) -> bool {
+    /// By call of a function, what holds before it: of [`IDLE`], [`ENDED_SEEN`] and [`LAST_SEEN`].
+    fn idle_before(&self, index: usize) -> Vec<u8> {
         let flow = &self.function(index).flow;
         let step = |call: u32, before: u8| {
             let site = flow.calls.get(call as usize);
@@ -260,8 +261,7 @@ impl Join<'_> {
                 _ => 0,
             }
         };
-        let needed = if only_waits(api) { IDLE | ENDED_SEEN } else { IDLE | ENDED_SEEN | LAST_SEEN };
-        solve::idle_before(flow, &step).get(call).is_some_and(|before| before & needed == needed)
+        solve::idle_before(flow, &step)
     }
 
     fn status_call(&self, index: usize, call: usize, site: &CallSite) -> Option<StatusCall> {
@@ -334,6 +334,13 @@ impl Join<'_> {
 /// Whether all that a call does is to wait, so that nothing but the error of earlier work is lost with its status.
 fn only_waits(api: ApiId) -> bool {
     api.role == ErrorRole::Synchronizes && !api.copies() && !api.sets()
+}
+
+/// Whether a call that waits has nothing new to report, by what holds before it: all work was waited for already, and looked at. Of a copy
+/// also the last error was, so that what its memory comes from has not failed either.
+fn nothing_to_report(api: ApiId, before: Option<&u8>) -> bool {
+    let needed = if only_waits(api) { IDLE | ENDED_SEEN } else { IDLE | ENDED_SEEN | LAST_SEEN };
+    before.is_some_and(|before| before & needed == needed)
 }
 
 /// Whether a call allocates memory.

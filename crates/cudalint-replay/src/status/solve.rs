@@ -381,6 +381,7 @@ mod tests {
             asserted: false,
             stored_is_read: false,
             dead: false,
+            compares: false,
         }
     }
 
