@@ -77,6 +77,13 @@ pub fn walk(paths: &[PathBuf], overlay: &Overlay, excluded: &dyn Fn(&Path) -> bo
     walked
 }
 
+/// Whether a folder's name or content says that a tool has put other projects' files or its own there: `CMake`'s `FetchContent` and what it
+/// tries compilers with, packages of npm and pip, an environment of Python.
+fn is_filled_by_a_tool(folder: &Path) -> bool {
+    const NAMES: [&str; 4] = ["CMakeFiles", "_deps", "node_modules", "site-packages"];
+    folder.file_name().is_some_and(|name| NAMES.iter().any(|it| name == *it)) || folder.join("pyvenv.cfg").is_file()
+}
+
 fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Walked) {
     let base = real_path(folder);
     if let Some(file) = unreadable_ignores(folder) {
@@ -105,7 +112,8 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
                     noted.incomplete.push(Incomplete { path: display(entry.path()), reason });
                 }
             }
-            !outside && ignores.is_none()
+            let by_a_tool = folder && entry.depth() > 0 && is_filled_by_a_tool(entry.path());
+            !outside && ignores.is_none() && !by_a_tool
         })
         .follow_links(true)
         .require_git(false)

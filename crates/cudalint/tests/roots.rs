@@ -47,6 +47,27 @@ fn an_unpacked_archive_is_a_project() {
     assert_eq!(races(&sandbox, &["app/main.cu"]), 0);
 }
 
+const RACING: &str = "#include <cuda_runtime.h>
+__global__ void k(int *out) {
+    __shared__ int s[64];
+    s[threadIdx.x] = threadIdx.x;
+    out[threadIdx.x] = s[63 - threadIdx.x];
+}
+int main() { int *d; cudaMalloc(&d, 256); k<<<1, 64>>>(d); return 0; }
+";
+
+/// What a tool has put there is somebody else's; named itself, it is read.
+#[test]
+fn folders_that_a_tool_fills_are_left_out() {
+    let others = ["build/_deps/other-src/a.cu", "build/CMakeFiles/a.cu", "env/lib/a.cu", "lib/site-packages/x/a.cu"];
+    let mut files: Vec<(&str, &str)> = others.iter().map(|path| (*path, RACING)).collect();
+    files.extend([("env/pyvenv.cfg", "home = /usr\n"), ("src/a.cu", RACING)]);
+    let sandbox = Sandbox::new(&files);
+    assert_eq!(races(&sandbox, &["."]), 1);
+    assert_eq!(races(&sandbox, &[others[0]]), 1);
+    assert_eq!(races(&sandbox, &["build/_deps"]), 1);
+}
+
 #[test]
 fn a_folder_of_sources_belongs_to_what_stands_around_it() {
     let test = "void idle(float *p);\nint main() { idle(nullptr); }\n";
