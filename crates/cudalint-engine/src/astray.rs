@@ -44,7 +44,7 @@ pub(crate) fn astray(project: &Project, id: ModuleId, reals: &FxHashMap<&str, &P
 }
 
 /// A part that a source includes and the project does not have: another source, or a file by a way out of the source's folder and into
-/// another one of the project. Headers by their bare names may be those of a library. `reals`: where files lie, by their paths.
+/// another one of the project. Headers by their bare names may be those of a library. The same of a header that nobody includes. `reals`: where files lie, by their paths.
 pub(crate) fn without_part(
     project: &Project,
     id: ModuleId,
@@ -57,7 +57,8 @@ pub(crate) fn without_part(
     let module = project.module(id);
     let texts = others.texts()?;
     let is_part = !project.includes().includers(id.index() as u32).is_empty();
-    if is_part || module.inside.is_some() || !COMPILED.iter().any(|ending| path.ends_with(ending)) {
+    let is_source = COMPILED.iter().any(|ending| path.ends_with(ending));
+    if is_part || module.inside.is_some() {
         return None;
     }
     let file_name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
@@ -75,11 +76,23 @@ pub(crate) fn without_part(
         let Some(around) = whole.parent().filter(|around| around.starts_with(root)) else { return false };
         reals.values().any(|real| real.starts_with(around)) || others.has_folder(around)
     };
+    // Of a header that nobody includes also a file of a folder that the project has, by the way from the root of its headers; others are
+    // made while it is built.
+    let is_left_behind = |target: &str, name: &str| {
+        let is_made = ["config", "version", ".pb."].iter().any(|mark| name.contains(mark));
+        let Some((folder, _)) = target.rsplit_once('/').filter(|_| !is_source && !is_made) else { return false };
+        let mut folders = reals.values().filter_map(|real| real.parent()).filter(|it| it.ends_with(folder)).peekable();
+        let has =
+            |folder: &Path| [name.to_owned(), format!("{name}.in")].iter().any(|it| others.can_read(&folder.join(it)));
+        folders.peek().is_some() && !folders.any(has)
+    };
     let decided = |include: &&Include| !module.passed_over.iter().any(|branch| branch.contains(include.span));
     let lost = module.includes.iter().filter(|include| !include.system).filter(decided).find(|include| {
         let (target, name) = (&*include.target, file_name(&include.target));
-        let is_own = COMPILED.iter().any(|ending| target.ends_with(ending)) || target.contains("../");
-        is_own && is_inside(target) && !MADE.iter().any(|mark| name.contains(mark)) && !is_known(&name)
+        let is_own = is_source && (COMPILED.iter().any(|ending| target.ends_with(ending)) || target.contains("../"));
+        (is_own && is_inside(target) || is_left_behind(target, &name))
+            && !MADE.iter().any(|mark| name.contains(mark))
+            && !is_known(&name)
     })?;
     Some(format!(
         "a compiler that takes `{}` finds `{}`, which this project does not have",

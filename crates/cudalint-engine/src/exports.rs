@@ -91,7 +91,7 @@ impl Exports {
 
 /// Whether a build or a script hands on headers: installs them, makes them a part of a package, or copies them.
 pub(crate) fn hands_on_headers(text: &Other) -> bool {
-    const MARKS: [&str; 2] = ["PUBLIC_HEADER", "FILE_SET"];
+    const MARKS: [&str; 1] = ["FILE_SET"];
     const LISTS: [&str; 4] = ["package_data", "data_files", "headers=", "MANIFEST"];
     if !matches!(text.role, Role::Build | Role::Script) {
         return false;
@@ -104,7 +104,10 @@ pub(crate) fn hands_on_headers(text: &Other) -> bool {
     };
     let names = |text: &str| [".h", ".cuh", "include"].iter().any(|ending| text.contains(ending));
     let copies = |line: &str| ["cp ", "install ", "copy"].iter().any(|word| line.contains(word)) && names(line);
+    // `PUBLIC_HEADER DESTINATION` says where they go, if there are any.
+    let lists_headers = |(at, mark): (usize, &str)| !text[at + mark.len()..].trim_start().starts_with("DESTINATION");
     text.match_indices("install(").any(installs)
+        || text.match_indices("PUBLIC_HEADER").any(lists_headers)
         || MARKS.iter().any(|mark| text.contains(mark))
         || LISTS.iter().any(|list| text.contains(list))
             && [".h'", ".h\"", ".cuh", ".hpp"].iter().any(|ending| text.contains(ending))

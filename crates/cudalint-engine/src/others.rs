@@ -170,6 +170,11 @@ impl<'p> Others<'p> {
         self.listed.iter().any(|(path, _)| path.file_name().is_some_and(|own| own == name))
     }
 
+    /// Whether a file can be read, whatever it is.
+    pub fn can_read(&self, path: &Path) -> bool {
+        self.provider.read(path).is_ok()
+    }
+
     /// Whether one of them, or of the files that are not read, lies in or below a folder.
     pub fn has_folder(&self, folder: &Path) -> bool {
         self.listed.iter().any(|(path, _)| path.starts_with(folder))
@@ -217,7 +222,9 @@ impl<'p> Others<'p> {
             // What cannot be read may say anything; so may anything else that is not here.
             let Ok(content) = self.provider.read(path) else { continue };
             let lists = path.file_name().is_some_and(|name| name == "compile_commands.json");
-            if content.len() > MAX_FILE && *role != Role::Quiet && !lists {
+            // A program that somebody has built names what is in its sources.
+            let is_binary = *role != Role::Quiet && memchr::memchr(0, &content[..content.len().min(8192)]).is_some();
+            if is_binary || content.len() > MAX_FILE && *role != Role::Quiet && !lists {
                 continue;
             }
             bytes += content.len();

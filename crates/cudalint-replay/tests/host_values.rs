@@ -36,6 +36,31 @@ void f() {
     assert_eq!(configs, ["<<<2,2,1 | 64,1,1 | 8>>>", "<<<2,2,1 | 32,1,1 | 0>>>", "<<<1,2,1 | 64,1,1 | 0>>>"]);
 }
 
+/// One item of the list's own type is copied, and fills no first part.
+#[test]
+fn a_list_of_one_of_its_own_kind_is_a_copy() {
+    let events = events(
+        r"
+#include <vector>
+#include <array>
+struct Pair { int n; int m; };
+struct Frame { std::vector<float> a; std::vector<char> b; };
+struct Outer { Pair p; int k; };
+Pair pair() { return Pair{1, 2}; }
+Frame frame() { Frame f{}; f.b.assign(16, 8); return f; }
+Pair same(Pair p) { return {p}; }
+void f(char *d) {
+    const Frame one{frame()}; Frame two{one}; auto three = Frame{frame()};
+    const Pair p{pair()}; Pair q = {p}; Outer o{p, 5}; Pair r{same(o.p)}; Pair rows[2]{p, {8, 9}}; Pair first{p.m}; Outer whole{o};
+    cudaMemset(d, 0, one.b.size()); cudaMemset(d, 0, two.b.size()); cudaMemset(d, 0, three.b.size());
+    cudaMemset(d, 0, q.m); cudaMemset(d, 0, o.k); cudaMemset(d, 0, r.m); cudaMemset(d, 0, rows[0].m); cudaMemset(d, 0, first.n);
+    cudaMemset(d, 0, first.m); cudaMemset(d, 0, whole.k);
+}
+",
+    );
+    assert_eq!(sets(&events), ["16", "16", "16", "2", "5", "2", "2", "2", "0", "5"]);
+}
+
 #[test]
 fn parts_without_braces_take_as_many_items_as_they_have_members() {
     let events = events(

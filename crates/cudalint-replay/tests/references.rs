@@ -217,9 +217,25 @@ static size_t safe(int k) { try { wide = 4096; return wide; } catch (int) { retu
     let thrown = "static int fails(int k) { if (k > 3) throw k; return 1; }
 static int caught(int k) { try { return fails(k); } catch (int) { return 2; } }";
     assert_eq!(
-        set(thrown, "int k = caught(7); try { cudaMemset(d, 0, 64); } catch (int) { cudaMemset(d, 0, n); }"),
-        "none, or several"
+        set(thrown, "int k = caught(7); try { cudaMemset(d, 0, 32 * k); } catch (int) { cudaMemset(d, 0, n); }"),
+        "64"
     );
+}
+
+#[test]
+fn a_handler_takes_what_its_type_says() {
+    let outside = "struct E { int code; }; struct B { virtual ~B() {} }; struct D : B { int x = 3; };
+static int fails(int k) { if (k > 3) throw E{k}; return 1; }
+static int again(int k) { try { return fails(k); } catch (E &e) { e.code /= 2; throw; } }
+static int first(int k) { try { return again(k); } catch (int) { return 4096; } catch (const E &) { return 64; } }
+static int round(int k) { for (int i = 0; i < 64; ++i) { try { fails(k); } catch (...) { continue; } return 1; } return 64; }
+static int base(int k) { try { throw D(); } catch (B &) { k = 4096; } catch (...) { k = 32; } return k; }
+static int outer(int k) { try { try { throw 5; } catch (E &) { k = 4096; } } catch (int i) { k = 64; } return k; }";
+    assert_eq!(set(outside, "cudaMemset(d, 0, first(7));"), "64");
+    assert_eq!(set(outside, "cudaMemset(d, 0, round(7));"), "64");
+    // Of a class with bases nobody knows who takes it.
+    assert_ne!(set(outside, "cudaMemset(d, 0, base(7));"), "32");
+    not_4096(outside, "n = outer(7);");
 }
 
 /// How many copies are set, in a program that reads its arguments like this, between two numbers that may be the same.

@@ -152,6 +152,22 @@ fn functions_that_nobody_calls() {
     ] {
         assert_eq!(told(build, &text, &[]), ["get?"], "{build:?} {text}");
     }
+    // Nor is a program that somebody has built one who uses what it is made of.
+    assert_eq!(told(MAKEFILE, &get, &[("app", "\x7fELF\0get\0")]), ["get?"]);
+    // Where headers would go is no list of them.
+    let binding = "#include <pybind11/pybind11.h>\nPYBIND11_MODULE(app, m) {}\n";
+    let module = |install: &str| {
+        let build = format!("pybind11_add_module(app main.cu a.cu b.cu c.cu d.cu bind.cpp)\n{install}");
+        let files = [("bind.cpp", binding), ("include/get.h", "void get(void **p);\n")];
+        told(("CMakeLists.txt", Box::leak(build.into_boxed_str())), &get, &files)
+    };
+    assert_eq!(module("install(TARGETS app LIBRARY DESTINATION x PUBLIC_HEADER DESTINATION x)\n"), ["get?"]);
+    assert_eq!(
+        module(
+            "set_target_properties(app PROPERTIES PUBLIC_HEADER include/get.h)\ninstall(TARGETS app LIBRARY DESTINATION x)\n"
+        ),
+        ["get"]
+    );
     // A file that is not linted has words all the same.
     assert_eq!(told(MAKEFILE, &get, &[("odd.cpp", "int odd; // \0\n")]), ["get?"]);
     assert_eq!(told(MAKEFILE, &get, &[("odd.cpp", "void f() { get(p); } // \0\n")]), ["get"]);
@@ -462,6 +478,19 @@ fn programs_without_a_part() {
     // A folder that is not here at all may be another repository.
     assert_eq!(told("x/was.cu", "#include \"../lib/part.cuh\"\n", "", &[]), ["was"]);
     assert_eq!(told("x/was.cu", "#include \"../lib/part.cuh\"\n", "", &[("lib/other.cuh", "")]), ["was?"]);
+    // A header that nobody includes, and which needs one of a folder that is here.
+    let kept = |head: &str, more: (&str, &str)| {
+        let was = format!("#pragma once\n{head}#include <cuda_runtime.h>\n{}", dropping("inline was"));
+        let files =
+            project(LIBRARY, &[("include/lib/part/was.cuh", &was), ("include/lib/all.cuh", "#pragma once\n"), more]);
+        self::told(&files).into_iter().find(|name| name.starts_with("was"))
+    };
+    let lost = "#include \"lib/part/sum.hu\"\n";
+    assert_eq!(kept("", ("x.txt", "")).as_deref(), Some("was"));
+    assert_eq!(kept(lost, ("x.txt", "")).as_deref(), Some("was?"));
+    assert_eq!(kept(lost, ("include/lib/part/sum.hu", "")).as_deref(), Some("was"));
+    assert_eq!(kept(lost, ("include/lib/part/sum.hu.in", "")).as_deref(), Some("was"));
+    assert_eq!(kept("#include \"other/sum.hu\"\n", ("x.txt", "")).as_deref(), Some("was"));
     let launch = "__global__ void k(int *v);\nvoid run(int *v) { k<<<1, 1>>>(v); }\n";
     assert_eq!(told("was.cu", "", launch, &[]), ["was?"]);
     assert_eq!(told("was.cu", "", launch, &[("k.cu", "__global__ void k(int *v) { *v = 1; }\n")]), ["was"]);

@@ -8,7 +8,9 @@ use crate::facts::Site;
 use crate::host::ObjId;
 use crate::host::{MAX_FRAMES, OUT_OF_STEPS};
 use cudalint_program::Name;
-use cudalint_program::ir::{Dialect, Expr, ExprId, Function, FunctionId, LocalId, ModuleId, PythonExpr, Type};
+use cudalint_program::ir::{
+    Dialect, Expr, ExprId, Function, FunctionId, LocalId, ModuleId, PythonExpr, Type, Variable,
+};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -517,7 +519,16 @@ fn fits(function: &Function, has_receiver: bool, args: &Args) -> bool {
         })
     };
     let by_position = usize::from(has_receiver) + args.positional.len();
+    let is_missing = |(index, parameter): (usize, &Variable)| {
+        let own = Some(LocalId(index as u32));
+        let is_given = index < by_position.min(python.positional as usize)
+            || args.keywords.iter().any(|(name, _)| parameter.name == *name);
+        parameter.init.is_none() && own != python.rest && own != python.keywords && !is_given
+    };
+    // A method of a class may be given the class.
+    let is_whole = has_receiver || function.scope.segments.is_empty();
     args.open
-        || (python.rest.is_some() || by_position <= python.positional as usize)
+        || !(is_whole && function.params().iter().enumerate().any(is_missing))
+            && (python.rest.is_some() || by_position <= python.positional as usize)
             && (python.keywords.is_some() || args.keywords.iter().all(|(name, _)| named(name)))
 }

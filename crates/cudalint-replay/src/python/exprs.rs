@@ -42,7 +42,12 @@ impl Walker<'_> {
             Expr::Null => Val::none(),
             Expr::Local(local) => {
                 let value = self.local(*local);
-                if matches!(value.kind, Kind::Unset) { Val::unknown() } else { value }
+                if matches!(value.kind, Kind::Unset) {
+                    // `UnboundLocalError`.
+                    self.raised |= self.is_bound_later(*local, id);
+                    return Val::unknown();
+                }
+                value
             }
             Expr::Name { path, .. } => match path.segments.as_ref() {
                 [name] => match self.bound(name) {

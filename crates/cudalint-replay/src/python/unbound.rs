@@ -2,8 +2,8 @@
 
 use super::Walker;
 use cudalint_program::Name;
-use cudalint_program::ir::{Function, ModuleId};
-use cudalint_syntax::Language;
+use cudalint_program::ir::{ExprId, Function, LocalId, ModuleId};
+use cudalint_syntax::{Language, Span};
 
 /// What Python has beside the functions whose effects are known (`builtins.rs`), in its second version too, and what shells and
 /// profilers put there.
@@ -59,6 +59,19 @@ const BINDERS: [&str; 11] = [
 const MEDDLERS: [&str; 5] = ["builtins", "__builtin__", "execfile", "exec(", "runpy"];
 
 impl Walker<'_> {
+    /// Whether a local that nobody has assigned is named for the first time where it is read: what binds it stands behind.
+    pub(super) fn is_bound_later(&self, local: LocalId, read: ExprId) -> bool {
+        let Some(function) = self.function().filter(|function| function.python.is_some()) else { return false };
+        let Some((variable, read)) = function.locals.get(local).zip(self.module().exprs.get(read)) else {
+            return false;
+        };
+        let before = Span { start: function.span.start, end: read.span.start };
+        let text = self.project.text(self.module_id(), before);
+        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let mut words = text.split(|letter| !is_part(letter));
+        function.span.contains(read.span) && !words.any(|word| *word == *variable.name)
+    }
+
     /// Whether a name, which is no local where the walk stands, is surely bound nowhere: neither in the functions around nor in the
     /// module, whatever ran before, nor by Python.
     pub(super) fn is_unbound(&mut self, name: &Name) -> bool {

@@ -240,7 +240,14 @@ impl<'p> Walker<'p> {
                     return self.forget_place(place);
                 }
                 if self.is_aggregate(*entry) && (braces || args.is_empty()) {
-                    return self.fill(place, ty, args);
+                    match self.copies_another(ty, args) {
+                        Some(false) => return self.fill(place, ty, args),
+                        Some(true) => {}
+                        None => {
+                            self.fill(place, ty, args);
+                            return self.forget_place(place);
+                        }
+                    }
                 }
                 let outs = self.arguments_of(None, args);
                 self.construct_with(place, ty, args, outs);
@@ -287,6 +294,18 @@ impl<'p> Walker<'p> {
                 _ => self.forget_place(place),
             },
         }
+    }
+
+    /// Whether a list of one item makes an object the copy of another one (`T a{b}`); nothing where that hangs on code out of sight.
+    pub(super) fn copies_another(&mut self, ty: &Ty, items: &[ExprId]) -> Option<bool> {
+        let [one] = items else { return Some(false) };
+        if self.is_braced(*one) {
+            return Some(false);
+        }
+        let of = self.type_of(*one);
+        let is_same = self.same_record(ty, &of) || ty.value().container().is_some() && ty.value() == of.value();
+        let is_open = of.value().is_unknown() && matches!(self.kind(*one), Some(Expr::Call { .. }));
+        if is_open { None } else { Some(is_same) }
     }
 
     fn is_zero(&self, expr: ExprId) -> bool {

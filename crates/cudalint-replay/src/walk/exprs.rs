@@ -199,10 +199,7 @@ impl<'p> Walker<'p> {
             }
             Expr::Statements(block) => self.statements_value(block),
             Expr::Throw(value) => {
-                if let Some(value) = value {
-                    self.eval(*value);
-                }
-                self.throws();
+                self.throws(*value);
                 self.ended = true;
                 Out::unknown()
             }

@@ -157,29 +157,6 @@ impl Walker<'_> {
         self.settle(mark, [first, second], &rule)
     }
 
-    /// Something is thrown: what the nearest `try` around leads to, in this function or in one that has called it, may come next.
-    pub(super) fn throws(&mut self) {
-        // A walk that is taken over would not tell the `try` again.
-        self.leave_trace();
-        let Some(body) = self.frames.iter_mut().rev().find_map(|frame| frame.tries.last_mut()) else { return };
-        body.throws = true;
-        if let Some(frame) = self.frames.last_mut() {
-            frame.thrown = true;
-        }
-    }
-
-    /// A function that was called has surely thrown: so has the path that called it.
-    pub(super) fn has_been_thrown_at(&mut self) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.thrown = true;
-        }
-    }
-
-    /// Whether the path that has just ended was left by a `throw` inside of a `try`.
-    pub(super) fn has_thrown(&mut self) -> bool {
-        self.frames.last_mut().is_some_and(|frame| std::mem::take(&mut frame.thrown))
-    }
-
     /// Forgets what was written since the mark.
     pub fn forget_since(&mut self, mark: Mark) {
         for id in self.memory.written_since(mark) {

@@ -203,7 +203,11 @@ impl<'p> Walker<'p> {
                 let path = crate::memory::extend(&array.path, Key::At(8 * index));
                 let cell = self.memory.load(&Place::Cell(array.obj, path));
                 let Kind::Ptr(target) = &cell.kind else { break };
-                let ty = self.memory.get(target.obj).info.ty.clone();
+                let mut ty = self.memory.get(target.obj).info.ty.clone();
+                // Of an array it is one element: no parameter is an array.
+                while let Ty::Array(inner, _) = ty.value() {
+                    ty = (**inner).clone();
+                }
                 let place = self.pointed_place(&cell, &ty);
                 let val = self.load(&place, &ty);
                 args.push((list, Out::new(val, ty)));

@@ -108,7 +108,7 @@ impl<'p> Walker<'p> {
         matches!(self.kind(item), Some(Expr::Designated { .. } | Expr::Unknown(_)))
     }
 
-    fn is_braced(&self, item: ExprId) -> bool {
+    pub(super) fn is_braced(&self, item: ExprId) -> bool {
         matches!(self.kind(item), Some(Expr::InitList(_) | Expr::Designated { .. } | Expr::Str(_)))
     }
 
@@ -142,6 +142,10 @@ impl<'p> Walker<'p> {
                     && let Some(Expr::InitList(inside)) = self.kind(*one)
                 {
                     return self.fill(place, ty, inside);
+                }
+                if let (Some(true), [one]) = (self.copies_another(ty, items), items) {
+                    let out = self.eval(*one);
+                    return self.initialize_with(place, ty, *one, out);
                 }
                 self.fill(place, ty, items);
             }

@@ -53,6 +53,7 @@ mod shapes;
 mod started;
 mod stmts;
 mod switches;
+mod throws;
 mod timeline;
 mod types;
 mod unseen;

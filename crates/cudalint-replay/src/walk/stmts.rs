@@ -1,9 +1,8 @@
 //! Statements of host code.
 
 use super::flow::Truth;
-use super::walker::Try;
 use super::{Out, Slot, Walker};
-use crate::host::{Flow, JoinRule, ObjId, Paths, Pending};
+use crate::host::{Flow, JoinRule, ObjId, Paths};
 use crate::memory::{Place, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
@@ -217,10 +216,7 @@ impl<'p> Walker<'p> {
             // The branches of a macro's statements leave the function around.
             Some(Expr::Statements(block)) => self.statements(block),
             Some(Expr::Throw(value)) => {
-                if let Some(value) = value {
-                    self.eval(*value);
-                }
-                self.throws();
+                self.throws(*value);
                 self.leave(Flow::Stop)
             }
             _ => {
@@ -365,64 +361,6 @@ impl<'p> Walker<'p> {
             }
         };
         self.set_slot(id, Slot::Object(object));
-    }
-
-    fn try_block(&mut self, body: &'p Block, handlers: &'p [Block]) -> Flow {
-        let begun = self.begun();
-        let flow = self.try_handlers(body, handlers);
-        self.forget_begun(begun);
-        flow
-    }
-
-    fn try_handlers(&mut self, body: &'p Block, handlers: &'p [Block]) -> Flow {
-        let mark = self.memory.mark();
-        if let Some(frame) = self.frames.last_mut() {
-            frame.tries.push(Try::default());
-        }
-        let flow = self.block(body);
-        let mut throws = false;
-        let returned = self.frames.last_mut().and_then(|frame| {
-            let body = frame.tries.pop().unwrap_or_default();
-            // What stands behind it happens whether or not something is thrown.
-            frame.undecided = frame.undecided.saturating_sub(body.conditions);
-            throws = body.throws;
-            frame.returned.take()
-        });
-        throws &= flow != Flow::Stop;
-        let mut thrown = self.has_thrown() && flow == Flow::Stop && self.budget.stopped.is_none();
-        let mut flow = flow;
-        for handler in handlers {
-            // A handler starts from any point of the body: whatever the body wrote may or may not have been written.
-            let before = self.pendings.len();
-            let inner = self.memory.mark();
-            self.forget_since(mark);
-            // Nothing says that anything is thrown.
-            self.undecide(1);
-            let left = self.block(handler);
-            self.undecide(-1);
-            if throws && matches!(left, Flow::Return | Flow::Break | Flow::Continue) && !self.is_dead(&left) {
-                // Where something is seen to be thrown, the function may be left by this handler.
-                let (diff, returned) = (self.memory.diff(mark), self.take_returned(&left));
-                let rule = JoinRule::Either;
-                self.pendings.push(Pending { flow: left.clone(), mark, diff, returned, rule });
-            }
-            let diff = self.memory.diff(inner);
-            self.memory.undo(inner);
-            if left == Flow::Next && thrown {
-                // The body has thrown: only this leads on.
-                self.memory.adopt(diff, inner);
-                (thrown, flow) = (false, Flow::Next);
-            } else if left == Flow::Next {
-                self.memory.join(diff, inner, &JoinRule::Either);
-            } else if left == Flow::Stop {
-                self.pendings.truncate(before);
-            }
-        }
-        // The body is taken to succeed.
-        if let Some(frame) = self.frames.last_mut() {
-            frame.returned = returned;
-        }
-        flow
     }
 
     fn unknown_statement(&mut self, exprs: &'p [ExprId], blocks: &'p [Block]) -> Flow {

@@ -90,6 +90,8 @@ pub(crate) struct Walker<'p> {
     pub dry: u32,
     /// A call that does not return was met in the current expression.
     pub ended: bool,
+    /// The type of what was thrown last.
+    pub(super) thrown_type: Ty,
     pub globals: FxHashMap<(ModuleId, u32), ObjId>,
     pub statics: FxHashMap<(ModuleId, FunctionId, u32), ObjId>,
     pub strides: FxHashMap<(ObjId, crate::memory::CellPath), i64>,
@@ -146,6 +148,7 @@ impl<'p> Walker<'p> {
             memory: Memory::default(),
             dry: 0,
             ended: false,
+            thrown_type: Ty::Unknown,
             globals: FxHashMap::default(),
             statics: FxHashMap::default(),
             strides: FxHashMap::default(),

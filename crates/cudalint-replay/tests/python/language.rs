@@ -150,6 +150,13 @@ fn a_call_that_does_not_fit_ends_the_script() {
     assert_eq!(given("class C:\n    @staticmethod\n    def f(a):\n        return a\nC().f(1)\nC.f(1)", "1"), "1:8)");
     assert_eq!(given("class C:\n    @classmethod\n    def f(cls, a):\n        return a\nC.f(1)", "1"), "1:8)");
     assert_eq!(given("def f(a):\n    return a\nf(1, 2)", "1"), "");
+    assert_eq!(given("def f(a, b, c=1):\n    return a\nf(1)", "1"), "");
+    assert_eq!(given("def f(a, *, b):\n    return a\nf(1, c=2)", "1"), "");
+    assert_eq!(given("def f(a, b, *r, c=1, **k):\n    return b\nf(1, b=2, d=3)", "f(*[3, 4])"), "4:8)");
+    assert_eq!(given("def f(a, b, *r, c=1, **k):\n    return b", "f(1, b=2, d=3)"), "2:8)");
+    // A local that is assigned further down.
+    assert_eq!(given("def f():\n    x = late\n    late = 1\n    return x\nf()", "1"), "");
+    assert_eq!(given("def f():\n    if len('a') > 3:\n        late = 1\n    return 5\n", "f()"), "5:8)");
     assert_eq!(given("def f(a):\n    return a\nf(1, block=(1, 1, 1))", "1"), "");
     assert_eq!(given("class C:\n    def f(self):\n        return 1\nC().f(1)", "1"), "");
 }
