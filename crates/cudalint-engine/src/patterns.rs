@@ -156,7 +156,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 /// Whether a text is a module of `CMake`'s `find_package`: what that looks for has been built.
 fn finds_library(text: &Other) -> bool {
     let name = text.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.starts_with("Find") && name.ends_with(".cmake")
+    name.starts_with("Find") && text.path.extension().is_some_and(|ending| ending == "cmake")
 }
 
 #[cfg(test)]

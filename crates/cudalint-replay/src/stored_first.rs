@@ -66,7 +66,7 @@ pub(crate) fn stores_wherever_it_runs(module: &Module, function: &Function, para
                     }
                     Stmt::Return(_) | Stmt::Goto(_) => ways_out.push(node.span),
                     Stmt::Switch { .. } | Stmt::Asm { .. } | Stmt::Elided { .. } => {
-                        branches.push((node.span, false, false))
+                        branches.push((node.span, false, false));
                     }
                     _ => {}
                 }
