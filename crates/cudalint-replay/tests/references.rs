@@ -217,9 +217,10 @@ static size_t safe(int k) { try { wide = 4096; return wide; } catch (int) { retu
     let thrown = "static int fails(int k) { if (k > 3) throw k; return 1; }
 static int caught(int k) { try { return fails(k); } catch (int) { return 2; } }";
     assert_eq!(
-        set(thrown, "int k = caught(7); try { cudaMemset(d, 0, 32 * k); } catch (int) { cudaMemset(d, 0, n); }"),
-        "64"
+        set(thrown, "int k = caught(7); try { cudaMemset(d, 0, 64); } catch (int) { cudaMemset(d, 0, n); }"),
+        "none, or several"
     );
+    assert_eq!(set(thrown, "cudaMemset(d, 0, 32 * caught(7));"), "64");
 }
 
 #[test]

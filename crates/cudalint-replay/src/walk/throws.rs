@@ -15,6 +15,11 @@ impl<'p> Walker<'p> {
         }
         // A walk that is taken over would not tell the `try` again.
         self.leave_trace();
+        self.goes_on();
+    }
+
+    /// What was thrown comes to the nearest `try` around.
+    fn goes_on(&mut self) {
         let Some(body) = self.frames.iter_mut().rev().find_map(|frame| frame.tries.last_mut()) else { return };
         body.throws = true;
         self.has_been_thrown_at();
@@ -111,6 +116,10 @@ impl<'p> Walker<'p> {
             }
             may_be_taken = true;
             thrown &= taken != Some(true);
+        }
+        if thrown && flow == Flow::Stop {
+            // It goes on to the `try` around.
+            self.goes_on();
         }
         // The body is taken to succeed.
         if let Some(frame) = self.frames.last_mut() {
