@@ -15,11 +15,11 @@ impl<'p> Walker<'p> {
         }
         // A walk that is taken over would not tell the `try` again.
         self.leave_trace();
-        self.goes_on();
+        self.comes_to_try();
     }
 
     /// What was thrown comes to the nearest `try` around.
-    fn goes_on(&mut self) {
+    fn comes_to_try(&mut self) {
         let Some(body) = self.frames.iter_mut().rev().find_map(|frame| frame.tries.last_mut()) else { return };
         body.throws = true;
         self.has_been_thrown_at();
@@ -119,7 +119,7 @@ impl<'p> Walker<'p> {
         }
         if thrown && flow == Flow::Stop {
             // It goes on to the `try` around.
-            self.goes_on();
+            self.comes_to_try();
         }
         // The body is taken to succeed.
         if let Some(frame) = self.frames.last_mut() {
