@@ -44,7 +44,8 @@ pub(crate) fn astray(project: &Project, id: ModuleId, reals: &FxHashMap<&str, &P
 }
 
 /// A part that a source includes and the project does not have: another source, or a file by a way out of the source's folder and into
-/// another one of the project. Headers by their bare names may be those of a library. The same of a header that nobody includes. `reals`: where files lie, by their paths.
+/// another one of the project. Headers by their bare names may be those of a library. The same of a header that nobody includes.
+/// `reals`: where files lie, by their paths.
 pub(crate) fn without_part(
     project: &Project,
     id: ModuleId,

@@ -22,6 +22,7 @@ mod file_uses;
 mod first_goal;
 mod groups;
 pub mod ignoring;
+mod in_sight;
 mod kept;
 mod levels;
 mod lint;
