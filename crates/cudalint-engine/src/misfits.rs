@@ -101,9 +101,10 @@ fn stream_of_nothing(project: &Project, id: ModuleId) -> Option<Misfit> {
         return None;
     }
     let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
+    let own = |name: &str| module.globals.iter().any(|global| global.name == *name) || project.has_macro(id, name);
     let is_stream = |id: ExprId| {
         matches!(kind(id), Some(Expr::Name { path, .. })
-            if path.last().is_some_and(|name| *name == "cout" || *name == "cerr"))
+            if path.last().is_some_and(|name| (*name == "cout" || *name == "cerr") && !own(name)))
     };
     let first = module.exprs.iter().find(
         |node| matches!(node.kind, Expr::Binary(BinaryOp::Shl, left, _) if node.expansion.is_none() && is_stream(left)),

@@ -35,7 +35,10 @@ pub enum Filling {
 /// kernel that stores in each element that it covers, and reads none.
 pub fn is_stored_over(project: &Project, event: &Event) -> bool {
     uses(project, event).is_some_and(|uses| {
-        uses.is_overwritten(event.site.span) || uses.next_given(event.site.span) == Some(Given::Stored)
+        uses.is_overwritten(event.site.span)
+            || uses
+                .next_given(event.site.span)
+                .is_some_and(|(given, place)| given == Given::Stored && uses.is_come_to(event.site.span, place))
     })
 }
 
@@ -342,23 +345,27 @@ impl<'p> Uses<'p> {
         let next = self.places.iter().map(|(place, _)| *place).filter(|place| place.start >= set.end);
         let Some(next) = next.min_by_key(|place| place.start) else { return false };
         let bytes = |call: Span| self.written.iter().find(|(at, _)| at.contains(call)).map(|(_, bytes)| *bytes);
-        let sure = |branch: &Span| !branch.contains(next) || branch.contains(set);
-        bytes(next).is_some_and(|written| bytes(set) == Some(written)) && self.branches.iter().all(sure)
+        bytes(next).is_some_and(|written| bytes(set) == Some(written)) && self.is_come_to(set, next)
+    }
+
+    /// Whether no condition stands before a place that does not stand before the set, too.
+    fn is_come_to(&self, set: Span, next: Span) -> bool {
+        self.branches.iter().all(|branch| !branch.contains(next) || branch.contains(set))
     }
 
     /// Whether the next that is given the memory, before anybody is known to look, may be what gives it its values.
     fn is_given_away(&self, set: Span) -> bool {
-        self.next_given(set).is_some_and(|given| given != Given::Looks)
+        self.next_given(set).is_some_and(|(given, _)| given != Given::Looks)
     }
 
-    /// What the next does with the memory that is given it, or uses it in another way.
-    fn next_given(&self, set: Span) -> Option<Given> {
+    /// What the next does with the memory that is given it, or uses it in another way, and where.
+    fn next_given(&self, set: Span) -> Option<(Given, Span)> {
         let mut next: Vec<(Span, bool)> =
             self.places.iter().copied().filter(|(place, _)| place.start >= set.end).collect();
         next.sort_by_key(|(place, _)| place.start);
         let looks = |(place, harmless): &(Span, bool)| {
             let given = self.given.iter().find(|(call, _)| call.contains(*place)).map(|(_, given)| *given);
-            given.or((!harmless).then_some(Given::Looks))
+            given.or((!harmless).then_some(Given::Looks)).map(|given| (given, *place))
         };
         next.iter().find_map(looks)
     }

@@ -6,6 +6,7 @@
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, LocalId, Module, Stmt};
 use cudalint_program::visit::{Item, walk};
 use cudalint_syntax::Span;
+use rustc_hash::FxHashSet;
 
 /// The uses of a parameter, and what gives the index another value.
 struct Meetings {
@@ -38,22 +39,28 @@ pub(crate) fn stores_first(module: &Module, function: &Function, parameter: Loca
 }
 
 /// Whether each thread of `function` that lies below the bounds (`if (i < n) …`, `if (i >= n) return;`) stores in an element of
-/// `parameter`: no other condition stands before the store.
+/// `parameter` of its own: no other condition stands before the store, and its place is a sum of numbers of threads and strides. What memory
+/// says where to store (`p[map[i]]`), or a factor that is written down (`p[2 * i]`), leaves elements out.
 pub(crate) fn stores_wherever_it_runs(module: &Module, function: &Function, parameter: LocalId) -> bool {
     let Some(body) = &function.body else { return false };
     let mut stores = Vec::new();
     // Branches: the whole statement, and whether threads below the bounds take it, or those beyond.
     let mut branches = Vec::new();
-    let mut ways_out = Vec::new();
+    let (mut ways_out, mut given) = (Vec::new(), Vec::new());
     walk(module, function, body, |item| {
         match item {
             Item::Expr(id) => {
                 if let Some(Expr::Assign { op: None, target, .. }) = kind(module, id)
-                    && let Some(Expr::Index { base, .. }) = kind(module, *target)
+                    && let Some(Expr::Index { base, indices }) = kind(module, *target)
                     && matches!(kind(module, *base), Some(Expr::Local(local)) if *local == parameter)
                     && let Some(node) = module.exprs.get(id)
                 {
-                    stores.push(node.span);
+                    stores.push((node.span, indices.as_slice()));
+                }
+                if let Some(Expr::Assign { target, value, .. }) = kind(module, id)
+                    && let Some(Expr::Local(local)) = kind(module, *target)
+                {
+                    given.push((*local, *value));
                 }
             }
             Item::Stmt(id) => {
@@ -75,12 +82,41 @@ pub(crate) fn stores_wherever_it_runs(module: &Module, function: &Function, para
         }
         true
     });
-    stores.iter().any(|store| {
+    given.extend(function.locals.iter_enumerated().filter_map(|(local, variable)| Some((local, variable.init?))));
+    stores.iter().filter(|(_, index)| is_sum_of_threads(module, index, &given)).any(|(store, _)| {
         branches.iter().all(|(span, within, _)| !span.contains(*store) || *within)
             && ways_out.iter().all(|out| {
                 out.start >= store.end || branches.iter().any(|(span, _, beyond)| *beyond && span.contains(*out))
             })
     })
+}
+
+/// Whether an index is made of numbers of threads, with what variables in it are given, by sums and by products with strides.
+fn is_sum_of_threads(module: &Module, index: &[ExprId], given: &[(LocalId, ExprId)]) -> bool {
+    let (mut open, mut seen, mut of_threads) = (index.to_vec(), FxHashSet::default(), false);
+    while let Some(id) = open.pop() {
+        match kind(module, id) {
+            Some(Expr::Local(local)) => {
+                if seen.insert(*local) {
+                    open.extend(given.iter().filter(|(of, _)| of == local).map(|(_, value)| *value));
+                }
+            }
+            Some(Expr::Binary(BinaryOp::Mul, a, b))
+                if [a, b].iter().any(|side| matches!(kind(module, **side), Some(Expr::Int { .. }))) =>
+            {
+                return false;
+            }
+            Some(Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, a, b)) => open.extend([*a, *b]),
+            Some(Expr::Member { base, .. }) => {
+                of_threads |= matches!(kind(module, *base), Some(Expr::Name { path, .. })
+                    if path.last().is_some_and(|name| *name == "threadIdx"));
+            }
+            Some(Expr::Cast { value, .. }) => open.push(*value),
+            Some(Expr::Int { .. } | Expr::Name { .. }) => {}
+            _ => return false,
+        }
+    }
+    of_threads
 }
 
 /// Whether a condition holds for all that lies below a bound (`i < n && j < m`); with `beyond`, for what does not (`i >= n || j >= m`).

@@ -198,7 +198,7 @@ impl Join<'_> {
     fn is_seen_by_loading(&self, index: usize, call: usize) -> bool {
         let flow = &self.function(index).flow;
         let Some(site) = flow.calls.get(call) else { return false };
-        let loads = |other: &CallSite| matches!(other.callee, Callee::Api(api) if api.effects.iter().any(|effect| matches!(effect, effects::Effect::Creates(Handle::Module | Handle::Library, _))));
+        let loads = |other: &CallSite| matches!(other.callee, Callee::Api(api) if loads_code(api));
         flow.calls.iter().enumerate().any(|(at, other)| {
             other.span.start >= site.span.end && loads(other) && self.usage(index, at) == StatusUse::Consumed
         })
@@ -353,6 +353,13 @@ fn renders(api: ApiId) -> bool {
     let makes =
         |effect: &effects::Effect| matches!(effect, effects::Effect::Compiles(_) | effects::Effect::Creates(..));
     api.library == Library::Nvrtc && !api.effects.iter().any(makes)
+}
+
+/// Whether a call loads code onto a device.
+fn loads_code(api: ApiId) -> bool {
+    let loads =
+        |effect: &effects::Effect| matches!(effect, effects::Effect::Creates(Handle::Module | Handle::Library, _));
+    api.effects.iter().any(loads)
 }
 
 /// Whether a call gives everything back that lives on a device.
