@@ -80,7 +80,7 @@ fn finding(context: &ModuleContext<'_>, event: &Event, api: &str, argument: &Poi
     let mut finding = event_finding(&RULE, context, event, argument.span, assumed, claim, message)?;
     finding.label = label;
     finding.related.push(allocation_label(context, buffer));
-    if buffer.freed && !wrong && !by_host && ends_unread(context, event) {
+    if !by_host && ends_unread(context, event) {
         needs_something_behind(&mut finding);
     }
     if by_host {

@@ -4,7 +4,8 @@
 
 use crate::first_goal;
 use crate::others::{Other, words_at};
-use crate::roles::Role;
+use crate::roles::{COMPILED, Role};
+use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 
 /// Macros that make a module which an interpreter loads: what it hands on, they say.
@@ -18,13 +19,16 @@ const BINDINGS: [&str; 7] = [
     "RCPP_MODULE",
 ];
 
+/// Endings of headers, and of what headers are made from.
+const HEADERS: [&str; 7] = ["cuh", "h", "hh", "hpp", "hxx", "in", "inl"];
+
 /// Folders of headers that are made for others.
 const PUBLIC: [&str; 5] = ["api", "include", "includes", "interface", "public"];
 
 /// What of a project others may use.
 pub(crate) struct Exports {
-    /// A build hands on headers.
-    installs: bool,
+    /// Folders, from the project's own, of the builds that hand on headers.
+    installs: Vec<PathBuf>,
     /// The project makes a module that an interpreter loads.
     has_binding: bool,
     /// It makes a program that is no trial of what it is: the folders whose code that is for, from the project's own.
@@ -60,9 +64,25 @@ impl Exports {
         let has_program = programs.any(|code| code.has_main && !is_trial(code.path))
             || quiet().any(|text| begins(&text.text) && !tries(text));
         let builds = texts.iter().filter(|text| text.role == Role::Build && has_program);
-        let mut bound = sources;
+        let holds_header = |folder: &Path| {
+            let mut headers = sources.clone().filter(|code| !COMPILED.iter().any(|ending| code.path.ends_with(ending)));
+            headers.any(|code| Path::new(code.path).ancestors().skip(1).any(|above| above.ends_with(folder)))
+        };
+        let installing = texts
+            .iter()
+            .filter(|text| hands_on_headers(text, &|folder| holds_header(&below(root, text.folder()).join(folder))));
+        // A script is started from where the build is, and a build may name what lies above it.
+        let built: FxHashSet<&Path> = texts.iter().filter(|text| text.role == Role::Build).map(Other::folder).collect();
+        let around = |text: &Other| -> PathBuf {
+            let of_whole = !text.text.to_ascii_lowercase().contains("project(");
+            let climbs = text.text.contains("../")
+                || of_whole && ["{CMAKE_SOURCE_DIR}", "{PROJECT_SOURCE_DIR}"].iter().any(|up| text.text.contains(up));
+            let mut above = text.path.ancestors().skip(if climbs { 2 } else { 1 });
+            below(root, above.find(|folder| built.contains(folder)).unwrap_or(root)).to_owned()
+        };
+        let mut bound = sources.clone();
         Self {
-            installs: texts.iter().any(hands_on_headers),
+            installs: installing.map(around).collect(),
             has_binding: bound.any(|code| binds(code.text)) || quiet().any(|text| binds(&text.text)),
             programs: builds.filter_map(made).collect(),
         }
@@ -77,20 +97,22 @@ impl Exports {
     pub fn hands_on(&self, path: &str, texts: &[Other], is_kernel: bool) -> bool {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         let is_public = folders.split('/').any(|folder| PUBLIC.contains(&&*folder.to_ascii_lowercase()));
+        let is_within = |of: &PathBuf| Path::new(folders).ancestors().any(|folder| folder.ends_with(of));
         // Documents, programs in other languages, and scripts say who includes it.
         let speaks = |text: &Other| {
             matches!(text.role, Role::Document | Role::Foreign | Role::Script)
                 && words_at(&text.text, name).next().is_some()
         };
-        let has_program =
-            || self.programs.iter().any(|of| Path::new(folders).ancestors().any(|folder| folder.ends_with(of)));
+        let has_program = || self.programs.iter().any(is_within);
         let within = self.has_binding || (is_kernel || has_program()) && !is_public;
-        self.installs && !is_kernel || !within || texts.iter().any(speaks)
+        let installs = || self.installs.iter().any(is_within);
+        !is_kernel && installs() || !within || texts.iter().any(speaks)
     }
 }
 
-/// Whether a build or a script hands on headers: installs them, makes them a part of a package, or copies them.
-pub(crate) fn hands_on_headers(text: &Other) -> bool {
+/// Whether a build or a script hands on headers: installs them, makes them a part of a package, or copies them. `holds_header`: whether
+/// there are headers in a folder, given from the text's own.
+pub(crate) fn hands_on_headers(text: &Other, holds_header: &dyn Fn(&Path) -> bool) -> bool {
     const MARKS: [&str; 1] = ["FILE_SET"];
     const LISTS: [&str; 4] = ["package_data", "data_files", "headers=", "MANIFEST"];
     if !matches!(text.role, Role::Build | Role::Script) {
@@ -100,7 +122,24 @@ pub(crate) fn hands_on_headers(text: &Other) -> bool {
     let installs = |(at, mark): (usize, &str)| {
         let rest = text.get(at + mark.len()..).unwrap_or("");
         let inside = rest.split(')').next().unwrap_or(rest);
-        ["DIRECTORY", "FILES", "PROGRAMS"].iter().any(|kind| inside.contains(kind))
+        let mut words = inside.split_whitespace().map(|word| word.trim_matches('"'));
+        let kind = words.find(|word| ["DIRECTORY", "FILES", "PROGRAMS"].contains(word));
+        kind.is_some_and(|kind| {
+            words.take_while(|word| *word != "DESTINATION" && *word != "TYPE").any(|word| {
+                let word = word.strip_prefix("${CMAKE_CURRENT_SOURCE_DIR}/").unwrap_or(word);
+                let path = Path::new(word.strip_prefix("./").unwrap_or(word).trim_end_matches('/'));
+                let is_plain = !word.contains(['$', '*']) && !word.is_empty();
+                match path.extension() {
+                    _ if !is_plain => true,
+                    Some(ending) if kind != "DIRECTORY" => {
+                        ending.to_str().is_none_or(|ending| HEADERS.contains(&ending))
+                    }
+                    _ => {
+                        kind == "DIRECTORY" && (path.parent().is_none() || word.starts_with('.') || holds_header(path))
+                    }
+                }
+            })
+        })
     };
     let names = |text: &str| [".h", ".cuh", "include"].iter().any(|ending| text.contains(ending));
     let copies = |line: &str| ["cp ", "install ", "copy"].iter().any(|word| line.contains(word)) && names(line);

@@ -16,7 +16,7 @@ use crate::pasting::{pasted, pastes_blindly};
 use crate::roles::{COMPILED, Role};
 use crate::unlisted::is_main;
 use cudalint_program::Project;
-use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, ModuleId};
+use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, ModuleId, Type};
 use cudalint_syntax::Language;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
@@ -268,10 +268,8 @@ impl<'p> Uses<'p> {
         }
         let records = || self.files.iter().flat_map(|file| &file.module.records);
         let known = function.scope.last().filter(|class| records().any(|it| it.name == ***class && it.defined));
-        // Methods of others may be called by the names that their bases have for them.
-        let class = known.filter(|class| {
-            records().filter(|it| it.name == ***class && it.defined).all(|record| record.bases.is_empty())
-        });
+        // Methods of others may be called by the names that bases out of sight have for them.
+        let class = known.filter(|class| self.has_bases_in_sight(class, MAX_CALLS));
         // A name in front of it that is no class of the program's may be anything.
         let qualified = file.head(function).trim_end().ends_with("::");
         let by_name = match function.role {
@@ -306,6 +304,25 @@ impl<'p> Uses<'p> {
         let idle = by_name && unnamed(&function.name, &same, true)
             || known.is_some_and(|class| unnamed(class, &|other| other.scope.last() == Some(class), false));
         idle && (function.space.host && !function.space.global || self.is_built_kernel(file, function, ask))
+    }
+
+    /// Whether all classes of a name have bases that the project itself defines: what calls their methods by a base names them, too.
+    fn has_bases_in_sight(&self, class: &str, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        let named = |name: &str| {
+            let files = self.files.iter().map(|file| file.module);
+            files
+                .flat_map(|module| module.records.iter().map(move |record| (module, record)))
+                .filter(move |(_, record)| record.name == *name && record.defined)
+                .collect::<Vec<_>>()
+        };
+        let is_in_sight = |base: Option<&Type>| match base {
+            Some(Type::Named { path, .. }) => {
+                path.last().is_some_and(|name| !named(name).is_empty() && self.has_bases_in_sight(name, depth))
+            }
+            _ => false,
+        };
+        named(class).iter().all(|(module, record)| record.bases.iter().all(|base| is_in_sight(module.types.get(*base))))
     }
 
     /// Whether nothing is built by a file, and a `main` in a file without GPU code includes a header that a source includes, too.

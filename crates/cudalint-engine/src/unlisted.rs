@@ -129,7 +129,8 @@ pub(crate) fn unlisted(
     };
     // What a package of Python takes along is not followed.
     let packs = |text: &Other| ["setup(", "packages="].iter().any(|mark| text.text.contains(mark));
-    let hands_on = texts.iter().any(|text| hands_on_headers(text) || text.role != Role::Document && packs(text));
+    let hands_on =
+        texts.iter().any(|text| hands_on_headers(text, &|_| true) || text.role != Role::Document && packs(text));
     let neighbours = ListedNeighbours::of(reals.values().copied(), texts);
     let mut spelled: FxHashMap<&str, Vec<&Other>> = FxHashMap::default();
     for (text, name) in texts.iter().flat_map(|text| file_names(&text.text).map(move |name| (text, name))) {

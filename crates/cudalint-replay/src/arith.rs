@@ -8,12 +8,18 @@ use cudalint_program::ir::BinaryOp;
 use cudalint_program::types::Ty;
 use rustc_hash::FxHashMap;
 
+/// Products that are kept, at most.
+const MAX_PRODUCTS: usize = 16;
+
 /// Makes atoms, the same one for the same operation.
 #[derive(Debug, Default)]
 pub(crate) struct Atoms {
     next: u32,
     /// How often sizes of types were asked for.
     asked: u32,
+    /// Products that the host computes in a signed type of 32 bits: nobody means inputs with which one does not fit, and what it is then is
+    /// not defined.
+    products: Vec<Poly>,
     /// Of which types, since somebody wants to know.
     pub sized: Option<Vec<Box<str>>>,
     closed: FxHashMap<(ClosedOp, Poly, Poly), Atom>,
@@ -24,6 +30,22 @@ impl Atoms {
     /// How many there are, with how often sizes were asked for: as long as it stays the same nothing has been named.
     pub const fn count(&self) -> (u32, u32) {
         (self.next, self.asked)
+    }
+
+    /// What has been computed in a signed type of 32 bits so far.
+    pub fn products(&self) -> &[Poly] {
+        &self.products
+    }
+
+    fn note_product(&mut self, product: &Quantity, ty: Integer) {
+        if let Quantity::Symbolic(poly) = product
+            && ty == Integer::new(4, true)
+            && poly.terms.iter().any(|(factors, _)| factors.len() > 1)
+            && self.products.len() < MAX_PRODUCTS
+            && !self.products.contains(poly)
+        {
+            self.products.push(poly.clone());
+        }
     }
 
     /// Leaves out this many, as if they had been made.
@@ -274,7 +296,11 @@ fn integers(atoms: &mut Atoms, op: BinaryOp, x: &Int, y: &Int) -> Kind {
         _ => match op {
             BinaryOp::Add => a.plus(&b),
             BinaryOp::Sub => a.minus(&b),
-            BinaryOp::Mul => a.times(&b),
+            BinaryOp::Mul => {
+                let product = a.times(&b);
+                atoms.note_product(&product, ty);
+                product
+            }
             BinaryOp::Div => atoms.closed(ClosedOp::Div, &a, &b),
             BinaryOp::Rem => atoms.closed(ClosedOp::Rem, &a, &b),
             BinaryOp::Shl => atoms.closed(ClosedOp::Shl, &a, &b),

@@ -53,6 +53,10 @@ fn functions_of_a_library_that_only_its_own_program_is_linked_with() {
     assert_eq!(told("get.h", build, &[]), ["get?"]);
     assert_eq!(told("include/get.h", build, &[]), ["get"]);
     assert_eq!(told("get.h", &format!("{build}install(FILES get.h DESTINATION include)\n"), &[]), ["get"]);
+    // Documents are no headers, and what a part of other people installs are its own.
+    assert_eq!(told("get.h", &format!("{build}install(DIRECTORY docs/ DESTINATION share)\n"), &[]), ["get?"]);
+    let part = "project(part)\ninstall(FILES ${HEADERS} DESTINATION include)\n";
+    assert_eq!(told("get.h", build, &[("part/CMakeLists.txt", part)]), ["get?"]);
     assert_eq!(told("get.h", build, &[("README.md", "Include `get.h`.\n")]), ["get"]);
     let uses = "#include \"get.h\"\nvoid use(void **p) { get(p); }\n";
     assert_eq!(told("get.h", build, &[("use.cpp", uses)]), ["get"]);

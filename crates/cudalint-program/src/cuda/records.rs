@@ -94,7 +94,7 @@ impl Lowerer<'_> {
             self.bind(name.clone(), Meaning::Type(ty));
         }
         let template_params = self.template_params(s, templates);
-        let bases = self.bases(s, node);
+        let (bases, has_virtual_bases) = self.bases(s, node);
         let align = self.record_alignment(s, node, body);
         let index = self.module.records.len();
         let span = name_node.map_or_else(|| s.span(node), |name| s.span(name));
@@ -105,6 +105,7 @@ impl Lowerer<'_> {
             bases,
             fields: Vec::new(),
             is_union: cuda_kind(node) == CudaKind::UnionSpecifier,
+            has_virtual_bases,
             has_virtual: false,
             virtual_methods: Vec::new(),
             align,
@@ -239,8 +240,11 @@ impl Lowerer<'_> {
         }
     }
 
-    fn bases<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Vec<TypeId> {
-        let Some(clause) = child_of_kind(node, CudaKind::BaseClassClause) else { return Vec::new() };
+    /// The classes that one is derived from, and whether the text says `virtual` of any.
+    fn bases<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> (Vec<TypeId>, bool) {
+        let Some(clause) = child_of_kind(node, CudaKind::BaseClassClause) else { return (Vec::new(), false) };
+        let text = s.text.get(clause.byte_range()).unwrap_or("");
+        let is_virtual = text.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "virtual");
         let mut out = Vec::new();
         for child in children(clause) {
             if matches!(
@@ -254,7 +258,7 @@ impl Lowerer<'_> {
                 out.push(self.specifier(s, child));
             }
         }
-        out
+        (out, is_virtual)
     }
 
     fn record_alignment<'t>(&mut self, s: Src<'t>, node: Node<'t>, body: Node<'t>) -> Option<ExprId> {

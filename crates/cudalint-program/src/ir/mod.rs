@@ -394,6 +394,8 @@ pub struct Record {
     pub template_params: Vec<TemplateParam>,
     /// Base classes.
     pub bases: Vec<TypeId>,
+    /// Whether any of them is shared with other classes that are derived from it (`class A : virtual B`).
+    pub has_virtual_bases: bool,
     /// Fields in order, static members excluded. A bit-field has the type [`Type::Unknown`].
     pub fields: Vec<Variable>,
     /// Whether this is a union.

@@ -42,10 +42,11 @@ pub use values::{
     Rows, Step, StepKind,
 };
 
-use crate::quantity::{Assumptions, Comparison, Condition, Quantity};
+use crate::quantity::{Assumptions, Comparison, Condition, Poly, Quantity};
 use cudalint_program::Name;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_syntax::Span;
+use std::collections::BTreeMap;
 
 /// Something that happened on a path of host code.
 #[allow(clippy::struct_excessive_bools)] // Each is so by itself.
@@ -63,6 +64,8 @@ pub struct Event {
     pub assumptions: Assumptions,
     /// What the branches taken, and checks passed, say of the inputs.
     pub conditions: Vec<Condition>,
+    /// What the host has computed in a signed type of 32 bits: inputs are chosen only such that it fits.
+    pub products: Vec<Poly>,
     /// Whether it stands under a condition of its own function that nothing decides: then that condition may be about
     /// the very values that this event uses.
     pub conditional: bool,
@@ -90,6 +93,12 @@ pub enum Question {
 }
 
 impl Event {
+    /// Whether values of inputs, by their ids, surely get here.
+    pub fn admits(&self, at: &BTreeMap<u32, i64>) -> bool {
+        let fits = |product: &Poly| product.evaluate(at).is_none_or(|value| i32::try_from(value).is_ok());
+        self.conditions.iter().all(|condition| condition.admits(at)) && self.products.iter().all(fits)
+    }
+
     /// Whether `a > b` here: inputs are chosen only such that the path's conditions hold.
     pub fn exceeds(&self, a: &Quantity, b: &Quantity) -> Comparison {
         a.exceeds_where(b, &self.conditions)

@@ -22,6 +22,8 @@ pub(crate) struct Frame<L, R> {
     pub pending_base: usize,
     /// How many conditions that nothing decides stand around the current point, or have been left early.
     pub undecided: u32,
+    /// Whether something may have been thrown, on the way here, that a `try` of this frame would have taken.
+    pub passed_throw: bool,
     /// How many of these may ask what the device has.
     pub asking_any: u32,
     /// The numbers that the others compare with.
@@ -98,6 +100,7 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
             returned: None,
             pending_base,
             undecided: 0,
+            passed_throw: false,
             asking_any: 0,
             choices: Vec::new(),
             questions,
@@ -175,7 +178,7 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
         let conditional = frame.undecided > 0;
         let perhaps_not_reached = self.frames.iter().any(|frame| frame.call.is_some() && frame.undecided > 0);
         let (conditions, failed) = (self.path.conditions(), self.failed > 0);
-        let undecided = self.frames.iter().any(|frame| frame.undecided > 0);
+        let undecided = self.frames.iter().any(|frame| frame.undecided > 0 || frame.passed_throw);
         let assumptions = None;
         let questions = if conditional { frame.questions.clone() } else { Vec::new() };
         let asks = |frame: &Frame<L, R>| frame.undecided > 0 && frame.asking_any > 0;
@@ -189,6 +192,7 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
             path,
             assumptions,
             conditions,
+            products: self.atoms.products().to_vec(),
             conditional,
             perhaps_not_reached,
             undecided,

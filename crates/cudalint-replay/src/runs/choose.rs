@@ -1,7 +1,7 @@
 //! Values for what nothing fixes: taken from how the program itself uses them, kept small, and only such that the
 //! conditions on the way to the launch hold.
 
-use super::alike::{are_alike, mixes_sizes};
+use super::alike::{are_alike, keep_rows_apart, mixes_sizes, row_steps};
 use super::extents::Block;
 use super::numbers::{Choice, amounts, fixed};
 use crate::facts::{Amount, Event, LaunchFact, Origin};
@@ -222,7 +222,7 @@ pub(super) fn within(
         all = all.iter().flat_map(with).take(MAX_BLOCKS).collect();
         open.push(atom);
     }
-    all.retain(|choice| event.conditions.iter().all(|condition| condition.admits(&choice.at)));
+    all.retain(|choice| event.admits(&choice.at));
     if open.is_empty() {
         return Some(assignment);
     }
@@ -243,7 +243,7 @@ pub(super) fn within(
 pub(super) fn lets_through(event: &Event, fact: &LaunchFact, block: [u32; 3]) -> bool {
     let atoms = fact.block.axes.iter().map(|axis| lone_atom(&axis.quantity));
     let at = atoms.zip(block).filter_map(|(atom, extent)| Some((atom?.id(), i64::from(extent)))).collect();
-    event.conditions.iter().all(|condition| condition.admits(&at))
+    event.admits(&at)
 }
 
 /// The atom that an extent is by itself.
@@ -290,6 +290,7 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
     };
     // Sizes that code that is left out gives are as little known as what it allocates.
     let (left_out, fields) = (left_out(fact), fields_are_sizes(fact));
+    let steps = row_steps(fact, inputs);
     let mut found: Vec<Assignment> = Vec::new();
     for round in 0..ROUNDS {
         let mut values: Vec<(String, i64)> = Vec::new();
@@ -307,7 +308,7 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
             }
             at.insert(atom.id(), value);
         }
-        let admitted = event.conditions.iter().all(|condition| condition.admits(&at));
+        let admitted = event.admits(&at) && keep_rows_apart(&steps, &at);
         let choice = Choice { at, admitted: left_out.clone(), ..Choice::default() };
         if admitted && !found.iter().any(|other| other.choice.at == choice.at) {
             let sole = match inputs {

@@ -1,6 +1,6 @@
 //! Values for open inputs that could show a defect, asked of the kernel's code: see [`cudalint_kernel::solve`].
 
-use super::alike::are_alike;
+use super::alike::{are_alike, row_steps};
 use super::choose::{Assignment, Use, fields_are_sizes, sizing_inputs, stands_apart, uses_of};
 use super::numbers::Choice;
 use crate::facts::{Amount, BufferId, Event, LaunchFact};
@@ -49,7 +49,7 @@ pub(super) fn proposals(event: &Event, fact: &LaunchFact, code: &Code, limit: us
                     let choice = Choice { at, ..Choice::default() };
                     Assignment { choice, values, others: Vec::new(), ragged: false, replaceable: false }
                 })
-                .filter(|assignment| event.conditions.iter().all(|condition| condition.admits(&assignment.choice.at)))
+                .filter(|assignment| event.admits(&assignment.choice.at))
                 .collect::<Vec<_>>()
         })
         .find(|found| !found.is_empty())
@@ -109,6 +109,11 @@ fn problem(event: &Event, fact: &LaunchFact) -> Option<(Problem, Vec<Atom>)> {
             if let (Some(left), Some(right)) = (maker.known.get(&one.id()), maker.known.get(&other.id())) {
                 conditions.push(Constraint { left: *left, relation: Relation::Equal, right: *right });
             }
+        }
+    }
+    for (step, width) in row_steps(fact, &inputs) {
+        if let (Some(step), Some(width)) = (maker.known.get(&step.id()), maker.known.get(&width.id())) {
+            conditions.push(Constraint { left: *width, relation: Relation::AtMost, right: *step });
         }
     }
     // Numbers that put a pointer in front of its memory are no sizes that the host means.

@@ -328,14 +328,16 @@ impl<'p> Walker<'p> {
             self.memory.forget_shared();
         }
         let outs = self.arguments_of(None, args);
-        let out = self.unknown_call(args, &outs, None);
         // `stream.read((char *)&n, sizeof(n))`.
-        if let ("read", [to, _], [target, _]) = (name.as_str(), outs.as_slice(), args)
+        if let ("read", [to, count], [target, _]) = (name.as_str(), outs.as_slice(), args)
             && self.is_stream(base, &ty)
         {
-            self.read_by_address(&to.clone(), *target);
+            self.anything_happens();
+            self.stored_by_library(to, *target, count.val.quantity().known());
+            self.read_by_address(to, *target);
+            return Out { val: Val::unknown(), ty, place: Some(Place::Unknown) };
         }
-        out
+        self.unknown_call(args, &outs, None)
     }
 
     /// A method with a body that cannot be overridden, in a record or its bases.

@@ -115,22 +115,33 @@ impl<'p> Walker<'p> {
         }
     }
 
-    /// The fields of a record before its constructor's own work.
+    /// The fields of a record that nothing but the class itself gives values.
     pub fn default_fields(&mut self, place: &Place, ty: &Ty) {
-        let Ty::Record(entry, env) = ty.value() else { return };
-        let Some(record) = self.project.record_at(*entry) else { return };
-        if self.frames.len() > crate::host::MAX_FRAMES + 4 {
-            return self.forget_place(place);
-        }
+        self.make_bases(place, ty, Vec::new(), 0);
+        self.make_fields(place, ty, &mut |_, _| false);
+    }
+
+    /// The fields of a record, one after the other as they are declared: what the class gives one may use those in front of it. `own` makes
+    /// those that a constructor or a list in braces gives values, and says which these are. Whether they were made; else the whole
+    /// object is forgotten.
+    pub(super) fn make_fields(
+        &mut self,
+        place: &Place,
+        ty: &Ty,
+        own: &mut dyn FnMut(&mut Self, &'p Name) -> bool,
+    ) -> bool {
+        let Ty::Record(entry, env) = ty.value() else { return true };
+        let Some(record) = self.project.record_at(*entry) else { return true };
         // Records within records may have fields without number; one may even, where its text was read wrongly, hold itself.
-        if self.making.depth >= MAX_RECORDS {
-            return self.forget_place(place);
-        }
-        if !record.bases.is_empty() {
+        if self.frames.len() > crate::host::MAX_FRAMES + 4 || self.making.depth >= MAX_RECORDS {
             self.forget_place(place);
+            return false;
         }
         self.making.depth += 1;
         for field in &record.fields {
+            if own(self, &field.name) {
+                continue;
+            }
             self.making.fields += 1;
             if self.making.fields > FREE_FIELDS && (self.making.fields > MAX_FIELDS || !self.budget.step()) {
                 self.forget_place(place);
@@ -148,6 +159,9 @@ impl<'p> Walker<'p> {
             match field.init {
                 Some(init) => {
                     self.push_frame(entry.module, None, env.clone(), None);
+                    if let Some(frame) = self.frames.last_mut() {
+                        frame.this = Some((place.clone(), ty.clone()));
+                    }
                     self.initialize(&at, &field_ty, init);
                     self.frames.pop();
                 }
@@ -158,6 +172,7 @@ impl<'p> Walker<'p> {
         if self.making.depth == 0 {
             self.making.fields = 0;
         }
+        true
     }
 
     /// The value of a `const` member that its class gives it, and that no constructor and no list in braces gives another.
@@ -344,7 +359,7 @@ impl<'p> Walker<'p> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn run_constructor(
+    pub(super) fn run_constructor(
         &mut self,
         place: &Place,
         ty: &Ty,

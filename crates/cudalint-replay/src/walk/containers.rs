@@ -248,7 +248,7 @@ impl<'p> Walker<'p> {
                 self.resize_container(place, ty, &count.val, false);
             }
             (Container::Vector | Container::DeviceVector, [first, last])
-                if first.ty.is_pointer() && last.ty.is_pointer() =>
+                if !braces && first.ty.is_pointer() && last.ty.is_pointer() =>
             {
                 // `(p, p + n)`: as many elements as lie between.
                 let count = self.operate(cudalint_program::ir::BinaryOp::Sub, last, first);

@@ -88,15 +88,28 @@ impl Walker<'_> {
                     self.forget_begun(begun);
                     self.path.readmit(banned);
                     self.undecide(-1);
+                    self.has_thrown();
                     default = self.alternative(mark, then);
                 } else {
                     other = self.alternative(mark, then);
                     self.forget_begun(begun);
                     self.path.readmit(banned);
                     self.undecide(-1);
+                    self.has_thrown();
                     default = self.alternative(mark, otherwise);
                 }
                 self.forget_begun(begun);
+                let has_thrown = self.has_thrown();
+                if has_thrown && other.flow == Flow::Next {
+                    self.passes_throw();
+                    if let Some(body) = self.frames.last_mut().and_then(|frame| frame.tries.last_mut()) {
+                        // What follows in the `try` is behind the other side alone.
+                        body.conditions += 1;
+                        self.undecide(1);
+                        self.path.exclude(&why);
+                        return self.settle(mark, [default, other], &JoinRule::Either);
+                    }
+                }
                 if self.is_dead(&default.flow) && !self.is_dead(&other.flow) {
                     // The program only goes on where the assumption does not hold.
                     let end = default.last_pending.min(self.pendings.len());
@@ -147,6 +160,9 @@ impl Walker<'_> {
         self.path.readmit(banned);
         // Where one side has left, the other goes on under the condition; where it has thrown, as far as the `try` goes.
         let left = |flow: &Flow| !matches!(flow, Flow::Next | Flow::Stop);
+        if thrown[0] != thrown[1] {
+            self.passes_throw();
+        }
         let frame = self.frames.last_mut();
         match (left(&first.flow) || left(&second.flow), frame.and_then(|frame| frame.tries.last_mut())) {
             (false, Some(body)) if thrown[0] != thrown[1] => body.conditions += 1,

@@ -6,7 +6,7 @@ use super::{Frame, Out, Slot, Walker};
 use crate::host::{Flow, Paths};
 use crate::memory::{Place, root};
 use crate::value::{Kind, Val};
-use cudalint_program::ir::{Expr, ExprId, Function, FunctionRole, LocalId, Space, Type};
+use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Space, Type};
 use cudalint_program::types::Ty;
 
 impl<'p> Walker<'p> {
@@ -163,34 +163,5 @@ impl<'p> Walker<'p> {
         };
         let val = if own || is_move(self.module(), value) { out.val } else { self.copy_of(out.val, None, 0) };
         Out::new(val, out.ty.value().clone())
-    }
-
-    /// Member initializers of a constructor, and the initializers written at fields.
-    pub fn run_member_inits(&mut self, function: &'p Function) {
-        if function.role != FunctionRole::Constructor {
-            return;
-        }
-        let Some((place, ty)) = self.frames.last().and_then(|frame| frame.this.clone()) else { return };
-        self.default_fields(&place, &ty);
-        for (field, args) in &function.member_inits {
-            let Some(field_ty) = self.field_type(&ty, field) else {
-                // A base class or a delegated constructor.
-                let outs = self.arguments(args);
-                let class = self.initialized_class(&ty, field);
-                self.kept_by_object(&class, args, &outs);
-                self.forget_place(&place);
-                continue;
-            };
-            let at = self.field_place(&place, field);
-            match args.as_slice() {
-                [one]
-                    if matches!(field_ty, Ty::Reference(_))
-                        || (!matches!(field_ty.value(), Ty::Record(..)) && field_ty.value().container().is_none()) =>
-                {
-                    self.initialize(&at, &field_ty, *one);
-                }
-                args => self.construct_at(&at, &field_ty, args, false),
-            }
-        }
     }
 }

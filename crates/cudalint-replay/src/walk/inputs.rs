@@ -49,8 +49,13 @@ impl<'p> Walker<'p> {
     /// A function that the catalogue knows to store what it reads from a file behind some of its arguments.
     pub(super) fn reads_from_outside(&mut self, api: ApiId, args: &'p [ExprId]) -> Out {
         let outs = self.arguments(args);
-        for out in &outs {
-            self.written_by_library(out);
+        let number = |name: &str| {
+            let at = api.params.iter().position(|param| *param == name)?;
+            outs.get(at).and_then(|out| out.val.quantity().known())
+        };
+        let bytes = number("size").zip(number("count")).and_then(|(size, count)| size.checked_mul(count));
+        for (out, expr) in outs.iter().zip(args) {
+            self.stored_by_library(out, *expr, bytes);
         }
         for effect in api.effects {
             let Effect::Inputs(to) = effect else { continue };
@@ -59,6 +64,37 @@ impl<'p> Walker<'p> {
             }
         }
         Out::unknown()
+    }
+
+    /// A function out of sight stores so many bytes behind an address: where that is a number among other members, the others stay what
+    /// they are.
+    pub(super) fn stored_by_library(&mut self, out: &Out, expr: ExprId, bytes: Option<i64>) {
+        if let (Kind::Ptr(pointer), Some(Expr::AddressOf(target))) =
+            (&out.val.kind, self.kind(self.without_casts(expr)))
+            && let (false, Some(0)) = (pointer.path.is_empty(), pointer.offset.known())
+        {
+            let ty = self.type_of(*target).value().clone();
+            let size = matches!(ty, Ty::Int { .. } | Ty::Float { .. } | Ty::Bool).then(|| self.size_of(&ty).known());
+            if size.flatten().is_some_and(|size| bytes.is_some_and(|bytes| bytes <= size)) {
+                self.memory.forget(pointer.obj, &pointer.path);
+                return self.is_read(out);
+            }
+        }
+        self.written_by_library(out);
+    }
+
+    /// `scanf("%d", &x)`: a conversion stores what the type is that its pointer points to.
+    pub(super) fn converted_from_outside(&mut self, outs: &[Out], args: &'p [ExprId]) {
+        for (out, expr) in outs.iter().zip(args) {
+            let ty = match self.kind(self.without_casts(*expr)) {
+                Some(Expr::AddressOf(target)) if self.without_casts(*expr) == *expr => self.type_of(*target),
+                _ => Ty::Unknown,
+            };
+            let is_text = matches!(ty.value(), Ty::Int { bytes: 1, .. });
+            let bytes = if is_text { None } else { self.size_of(ty.value()).known() };
+            self.stored_by_library(out, *expr, bytes);
+            self.read_by_address(out, *expr);
+        }
     }
 
     /// What stands behind an address is read from outside: a number, a small array of numbers, or a structure of them.

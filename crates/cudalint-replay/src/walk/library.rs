@@ -179,16 +179,14 @@ impl<'p> Walker<'p> {
             }
             ("fscanf" | "scanf" | "sscanf", _) => {
                 let outs = self.arguments(args);
-                for (out, expr) in outs.iter().zip(args) {
-                    self.written_by_library(out);
-                    self.read_by_address(out, *expr);
-                }
+                self.converted_from_outside(&outs, args);
                 Some(Out::new(Val::unknown(), Ty::INT))
             }
             ("read", [_, to, _]) if !qualified => {
                 let outs = self.arguments(args);
-                for out in &outs {
-                    self.written_by_library(out);
+                let bytes = outs.get(2).and_then(|out| out.val.quantity().known());
+                for (out, expr) in outs.iter().zip(args) {
+                    self.stored_by_library(out, *expr, bytes);
                 }
                 self.read_by_address(outs.get(1)?, *to);
                 Some(Out::new(Val::unknown(), Ty::LONG))

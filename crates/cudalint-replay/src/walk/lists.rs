@@ -201,7 +201,6 @@ impl<'p> Walker<'p> {
         }
         match ty.value() {
             Ty::Record(entry, _) => {
-                self.default_fields(place, ty);
                 self.fill_fields(place, ty, *entry, items);
             }
             Ty::Vector { lane, lanes, .. } => {
@@ -268,36 +267,41 @@ impl<'p> Walker<'p> {
 
     fn fill_fields(&mut self, place: &Place, ty: &Ty, entry: Entry, items: &mut Items<'p>) {
         let Some(record) = self.project.record_at(entry) else { return };
-        let mut at = 0;
-        while let (Some(item), false) = (items.rest.first(), items.lost) {
-            let designated = match self.kind(*item) {
-                Some(Expr::Designated { field, value }) => Some((field, *value)),
-                _ => None,
-            };
-            let name: &Name = match (designated, record.fields.get(at)) {
-                // The designators of what is around.
-                (Some(_), _) if items.depth > 0 => return,
-                (Some((name, value)), _) => {
-                    let at = self.field_place(place, name);
-                    let field_ty = self.field_type(ty, name).unwrap_or(Ty::Unknown);
-                    self.initialize(&at, &field_ty, value);
+        // Only one member of a union has a value.
+        let mut is_full = false;
+        let made = self.make_fields(place, ty, &mut |w, name| {
+            if items.lost || is_full {
+                return true;
+            }
+            let Some(item) = items.rest.first() else { return false };
+            match w.kind(*item) {
+                Some(Expr::Designated { field, .. }) if items.depth > 0 || field != name => return false,
+                Some(Expr::Designated { value, .. }) => {
+                    w.fill_designated(place, ty, name, *value);
                     items.rest = &items.rest[1..];
-                    name
                 }
-                (None, Some(field)) => {
-                    let at = self.field_place(place, &field.name);
-                    let field_ty = self.field_type(ty, &field.name).unwrap_or(Ty::Unknown);
-                    self.fill_part(&at, &field_ty, items);
-                    &field.name
+                _ => {
+                    let at = w.field_place(place, name);
+                    let field_ty = w.field_type(ty, name).unwrap_or(Ty::Unknown);
+                    w.fill_part(&at, &field_ty, items);
                 }
-                (None, None) => return,
-            };
-            // Only the first member of a union has a value.
-            at = match record.fields.iter().position(|field| field.name == *name) {
-                Some(found) if !record.is_union => found + 1,
-                _ => record.fields.len(),
-            };
+            }
+            is_full = record.is_union;
+            true
+        });
+        items.lost |= !made;
+        // C allows designators in any order.
+        while let (Some(item), false, 0) = (items.rest.first(), items.lost, items.depth) {
+            let Some(Expr::Designated { field, value }) = self.kind(*item) else { return };
+            self.fill_designated(place, ty, field, *value);
+            items.rest = &items.rest[1..];
         }
+    }
+
+    fn fill_designated(&mut self, place: &Place, ty: &Ty, name: &Name, value: ExprId) {
+        let at = self.field_place(place, name);
+        let field_ty = self.field_type(ty, name).unwrap_or(Ty::Unknown);
+        self.initialize(&at, &field_ty, value);
     }
 
     /// One part: of an item, or of as many as it has members.

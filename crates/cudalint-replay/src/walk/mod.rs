@@ -37,6 +37,7 @@ mod lookups;
 mod loops;
 mod made;
 mod meaning;
+mod member_inits;
 mod memo;
 mod operators;
 mod order;

@@ -32,6 +32,14 @@ impl<'p> Walker<'p> {
         }
     }
 
+    /// The path goes on past a condition that nothing decides, whose other side throws: what follows, up to the end of the `try` that takes it,
+    /// comes by only if nothing was thrown.
+    pub(super) fn passes_throw(&mut self) {
+        if let Some(frame) = self.frames.iter_mut().rev().find(|frame| !frame.tries.is_empty()) {
+            frame.passed_throw = true;
+        }
+    }
+
     /// Whether the path that has just ended was left by a `throw` inside of a `try`.
     pub(super) fn has_thrown(&mut self) -> bool {
         self.frames.last_mut().is_some_and(|frame| std::mem::take(&mut frame.thrown))
@@ -63,15 +71,17 @@ impl<'p> Walker<'p> {
 
     fn try_handlers(&mut self, body: &'p Block, handlers: &'p [Block]) -> Flow {
         let mark = self.memory.mark();
-        if let Some(frame) = self.frames.last_mut() {
+        let passed = self.frames.last_mut().is_some_and(|frame| {
             frame.tries.push(Try::default());
-        }
+            frame.passed_throw
+        });
         let mut flow = self.block(body);
         let mut throws = false;
         let returned = self.frames.last_mut().and_then(|frame| {
             let body = frame.tries.pop().unwrap_or_default();
             // What stands behind it happens whether or not something is thrown.
             frame.undecided = frame.undecided.saturating_sub(body.conditions);
+            frame.passed_throw = passed;
             throws = body.throws;
             frame.returned.take()
         });

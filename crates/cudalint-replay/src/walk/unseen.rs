@@ -203,18 +203,6 @@ impl<'p> Walker<'p> {
         })
     }
 
-    /// The class that a constructor's initializer names: the one around, or a base of it.
-    pub(super) fn initialized_class(&self, ty: &Ty, name: &Name) -> Ty {
-        let Ty::Record(entry, env) = ty.value() else { return Ty::Unknown };
-        let Some(record) = self.project.record_at(*entry) else { return Ty::Unknown };
-        if record.name == *name {
-            return ty.clone();
-        }
-        let types = &self.project.module(entry.module).types;
-        let named = |base: &&TypeId| matches!(types.get(**base), Some(Type::Named { path, .. }) if path.last().is_some_and(|last| last == name));
-        record.bases.iter().find(named).map_or(Ty::Unknown, |base| self.part_type(*entry, env, *base))
-    }
-
     /// Code out of sight gets a value: what it points to may change from now on.
     pub fn hand_out(&mut self, out: &Out) {
         let mut pointers = Vec::new();

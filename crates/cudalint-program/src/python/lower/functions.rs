@@ -241,6 +241,7 @@ impl<'t> Lowerer<'t> {
             bases,
             fields: Vec::new(),
             is_union: false,
+            has_virtual_bases: false,
             has_virtual: false,
             virtual_methods: Vec::new(),
             align: None,
