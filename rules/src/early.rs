@@ -47,6 +47,7 @@ pub fn finding(
         Early::Read => Then::Read,
         Early::Write => Then::Write,
         Early::Free => Then::Free,
+        Early::Launch => Then::Work,
     };
     let claim =
         Shows::TooEarly { work: context.place_of(fact.started), then, memory: Some(fact.argument.text.clone()) };

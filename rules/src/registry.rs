@@ -52,7 +52,7 @@ mod global_memory_race;
 mod grid_under_coverage;
 #[path = "../correctness/guard-does-not-cover-access.rs"]
 mod guard_does_not_cover_access;
-#[path = "../preview/host-touches-async-buffer.rs"]
+#[path = "../correctness/host-touches-async-buffer.rs"]
 mod host_touches_async_buffer;
 #[path = "../performance/implicit-host-transfer.rs"]
 mod implicit_host_transfer;
@@ -78,7 +78,7 @@ mod local_index_out_of_range;
 mod low_occupancy_launch;
 #[path = "../correctness/malformed-launch-call.rs"]
 mod malformed_launch_call;
-#[path = "../preview/managed-memory-without-sync.rs"]
+#[path = "../correctness/managed-memory-without-sync.rs"]
 mod managed_memory_without_sync;
 #[path = "../correctness/memset-value-truncated.rs"]
 mod memset_value_truncated;
@@ -138,9 +138,9 @@ mod uninitialized_device_pointer;
 mod uninitialized_shared_read;
 #[path = "../suspicious/unknown-rule-in-ignore.rs"]
 mod unknown_rule_in_ignore;
-#[path = "../preview/unordered-free.rs"]
+#[path = "../correctness/unordered-free.rs"]
 mod unordered_free;
-#[path = "../preview/unordered-streams.rs"]
+#[path = "../correctness/unordered-streams.rs"]
 mod unordered_streams;
 #[path = "../correctness/unsupported-in-kernel.rs"]
 mod unsupported_in_kernel;
@@ -266,7 +266,7 @@ pub static RECEIPTS: &[(&str, &str)] = &[
     ("global-memory-race", include_str!("../correctness/global-memory-race.receipt.toml")),
     ("grid-under-coverage", include_str!("../correctness/grid-under-coverage.receipt.toml")),
     ("guard-does-not-cover-access", include_str!("../correctness/guard-does-not-cover-access.receipt.toml")),
-    ("host-touches-async-buffer", include_str!("../preview/host-touches-async-buffer.receipt.toml")),
+    ("host-touches-async-buffer", include_str!("../correctness/host-touches-async-buffer.receipt.toml")),
     ("implicit-host-transfer", include_str!("../performance/implicit-host-transfer.receipt.toml")),
     ("implicit-warp-sync", include_str!("../suspicious/implicit-warp-sync.receipt.toml")),
     ("index-overflow", include_str!("../correctness/index-overflow.receipt.toml")),
@@ -279,7 +279,7 @@ pub static RECEIPTS: &[(&str, &str)] = &[
     ("local-index-out-of-range", include_str!("../correctness/local-index-out-of-range.receipt.toml")),
     ("low-occupancy-launch", include_str!("../performance/low-occupancy-launch.receipt.toml")),
     ("malformed-launch-call", include_str!("../correctness/malformed-launch-call.receipt.toml")),
-    ("managed-memory-without-sync", include_str!("../preview/managed-memory-without-sync.receipt.toml")),
+    ("managed-memory-without-sync", include_str!("../correctness/managed-memory-without-sync.receipt.toml")),
     ("memset-value-truncated", include_str!("../correctness/memset-value-truncated.receipt.toml")),
     ("misaligned-vector-access", include_str!("../correctness/misaligned-vector-access.receipt.toml")),
     ("missing-bounds-guard", include_str!("../correctness/missing-bounds-guard.receipt.toml")),
@@ -311,8 +311,8 @@ pub static RECEIPTS: &[(&str, &str)] = &[
     ("uninitialized-device-memory", include_str!("../suspicious/uninitialized-device-memory.receipt.toml")),
     ("uninitialized-device-pointer", include_str!("../correctness/uninitialized-device-pointer.receipt.toml")),
     ("uninitialized-shared-read", include_str!("../suspicious/uninitialized-shared-read.receipt.toml")),
-    ("unordered-free", include_str!("../preview/unordered-free.receipt.toml")),
-    ("unordered-streams", include_str!("../preview/unordered-streams.receipt.toml")),
+    ("unordered-free", include_str!("../correctness/unordered-free.receipt.toml")),
+    ("unordered-streams", include_str!("../correctness/unordered-streams.receipt.toml")),
     ("unsupported-in-kernel", include_str!("../correctness/unsupported-in-kernel.receipt.toml")),
     ("use-after-free", include_str!("../correctness/use-after-free.receipt.toml")),
     ("warp-mask-mismatch", include_str!("../correctness/warp-mask-mismatch.receipt.toml")),

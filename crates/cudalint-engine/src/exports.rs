@@ -80,9 +80,10 @@ impl Exports {
             let mut above = text.path.ancestors().skip(if climbs { 2 } else { 1 });
             below(root, above.find(|folder| built.contains(folder)).unwrap_or(root)).to_owned()
         };
-        let mut bound = sources.clone();
+        let installs = installing.map(around).collect();
+        let mut bound = sources;
         Self {
-            installs: installing.map(around).collect(),
+            installs,
             has_binding: bound.any(|code| binds(code.text)) || quiet().any(|text| binds(&text.text)),
             programs: builds.filter_map(made).collect(),
         }

@@ -34,6 +34,7 @@ fn early(text: &str) -> Vec<String> {
                 Early::Read => "reads",
                 Early::Write => "writes",
                 Early::Free => "frees",
+                Early::Launch => "starts a kernel with",
             };
             Some(format!("{done} {} before {what}", fact.argument.text))
         }

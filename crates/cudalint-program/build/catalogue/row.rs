@@ -156,7 +156,7 @@ impl Row {
                 let kind = rest.first().map(|kind| capital(kind)).unwrap_or_default();
                 format!("{}(Handle::{kind}, {})", capital(first), arg(1)?)
             }
-            "reads" | "writes" | "inputs" => {
+            "reads" | "writes" | "inputs" | "sends" | "receives" => {
                 for param in rest {
                     let at = self.arg(param)?;
                     self.effects.push(format!("Effect::{}({at})", capital(first)));

@@ -434,6 +434,10 @@ pub enum Effect {
     Writes(Arg),
     /// Host memory behind the argument is written with what comes from a file or the user: numbers there are inputs.
     Inputs(Arg),
+    /// Memory of either side behind the argument is read, in no order with streams: it is handed to others.
+    Sends(Arg),
+    /// Memory of either side behind the argument is written, in no order with streams.
+    Receives(Arg),
     /// An operation of device code.
     Device(DeviceOp),
     /// What only a package of Python does.

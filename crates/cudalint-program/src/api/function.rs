@@ -113,6 +113,8 @@ impl Function {
                     | Effect::Reads(_)
                     | Effect::Writes(_)
                     | Effect::Inputs(_)
+                    | Effect::Sends(_)
+                    | Effect::Receives(_)
                     | Effect::Device(_)
                     | Effect::Python(_)
             )

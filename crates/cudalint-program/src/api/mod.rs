@@ -204,7 +204,7 @@ mod tests {
         assert_eq!((free.role, free.is_quiet(), free.frees()), (ErrorRole::Settles, true, true));
         assert_eq!(ApiId::named("cudaDeviceSynchronize").unwrap().role, ErrorRole::Synchronizes);
         assert_eq!(ApiId::named("cudaMallocAsync").unwrap().since, (11, 2));
-        assert_eq!(ApiId::named("MPI_Sendrecv").unwrap().name(), "MPI_*");
+        assert_eq!(ApiId::named("MPI_Comm_dup").unwrap().name(), "MPI_*");
         for name in ["cudaGetErrorString", "cudnnGetVersion", "cudaCreateChannelDesc"] {
             assert!(!ApiId::named(name).unwrap().returns_status(), "{name}");
         }

@@ -1,6 +1,6 @@
 //! What the host does while work that it has started may still go on.
 
-use super::{PointerArgument, Site};
+use super::{CrossedWork, PointerArgument, Site};
 use cudalint_program::Name;
 use cudalint_program::ir::{FunctionId, ModuleId};
 
@@ -11,12 +11,19 @@ pub struct EarlyFact {
     pub argument: PointerArgument,
     /// What is done with it.
     pub early: Early,
+    /// The function that it is handed to, where that takes memory of the device, too.
+    pub to: Option<Name>,
     /// What may still go on.
     pub what: Started,
     /// Where it was started.
     pub started: Site,
     /// Whether it writes the memory: of a kernel, whether it may.
     pub writes: bool,
+    /// Of memory of the device that others send or receive: the kernel that goes on, or that is started.
+    pub kernel: Option<CrossedWork>,
+    /// Where executions of this kernel have shown that it touches what the pointer leads to, and not only reads what is only read: what they
+    /// rest on.
+    pub touched: Option<Vec<String>>,
 }
 
 /// What is done too early.
@@ -28,6 +35,8 @@ pub enum Early {
     Write,
     /// The memory is given back, in the order of another stream.
     Free,
+    /// A kernel is started that uses it.
+    Launch,
 }
 
 /// Work that goes on when the call that starts it returns.

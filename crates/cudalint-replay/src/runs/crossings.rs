@@ -2,7 +2,7 @@
 
 use super::collect::Seen;
 use super::{Basis, KernelRun};
-use crate::facts::{CrossedFact, CrossedWork, EventKind, Facts, GivenTo, Meeting, Pointer, Site, Started};
+use crate::facts::{CrossedFact, CrossedWork, Early, EventKind, Facts, GivenTo, Meeting, Pointer, Site, Started};
 use crate::quantity::Quantity;
 use cudalint_kernel::Argument;
 use cudalint_kernel::report::SureUse;
@@ -24,6 +24,7 @@ pub(super) fn given_to(seen: &Seen<'_>) -> (Site, Vec<GivenTo>) {
 
 /// Says of work that nothing orders what it surely touches together.
 pub(super) fn hand_out(facts: &mut [Facts]) {
+    hand_out_early(facts);
     let mut met: Vec<(usize, usize, Meeting)> = Vec::new();
     for (module, of_module) in facts.iter().enumerate() {
         for (at, event) in of_module.events.iter().enumerate() {
@@ -38,6 +39,37 @@ pub(super) fn hand_out(facts: &mut [Facts]) {
         let event = facts.get_mut(module).and_then(|facts| facts.events.get_mut(at));
         if let Some(EventKind::Crossed(fact)) = event.map(|event| &mut event.kind) {
             fact.meeting = Some(meeting);
+        }
+    }
+}
+
+/// Says of memory of the device that others send or receive whether a kernel touches it.
+fn hand_out_early(facts: &mut [Facts]) {
+    let mut shown: Vec<(usize, usize, Vec<String>)> = Vec::new();
+    for (module, of_module) in facts.iter().enumerate() {
+        for (at, event) in of_module.events.iter().enumerate() {
+            if let EventKind::Early(fact) = &event.kind
+                && let Some(kernel) = &fact.kernel
+                && let Pointer::Into { offset, .. } = &fact.argument.pointer
+                && let Some(byte) = offset.quantity.known()
+            {
+                // Who else writes the memory.
+                let written = fact.early == Early::Write || fact.early == Early::Launch && fact.writes;
+                let holds = |all: &[(i64, i64)]| all.iter().any(|(from, to)| (*from..*to).contains(&byte));
+                let meets = |touched: &&Touched| {
+                    let SureUse { read, written: stored, atomic } = &touched.sure;
+                    holds(stored) || holds(atomic) || written && holds(read)
+                };
+                let views = touched(facts, kernel);
+                let best = views.iter().filter(meets).min_by_key(|view| view.assumptions.len());
+                shown.extend(best.map(|view| (module, at, view.assumptions.clone())));
+            }
+        }
+    }
+    for (module, at, assumptions) in shown {
+        let event = facts.get_mut(module).and_then(|facts| facts.events.get_mut(at));
+        if let Some(EventKind::Early(fact)) = event.map(|event| &mut event.kind) {
+            fact.touched = Some(assumptions);
         }
     }
 }
@@ -128,6 +160,9 @@ fn touched(facts: &[Facts], work: &CrossedWork) -> Vec<Touched> {
                 let Some(Argument::Pointer { buffer, .. }) = run.input.arguments.get(*parameter as usize) else {
                     return None;
                 };
+                if !run.buffers.get(*buffer)?.from_start {
+                    return None;
+                }
                 let sure = run.report.buffers.get(*buffer)?.sure.clone();
                 let assumptions = run.assumptions.iter().flat_map(|list| list.iter().cloned()).collect();
                 Some(Touched { sure, assumptions })

@@ -274,6 +274,7 @@ pub(super) fn bare_launch(
                 parameter: name.to_owned(),
                 argument: String::new(),
                 allocation: None,
+                from_start: false,
                 bytes: None,
             });
             Argument::Pointer { buffer: buffers.len() - 1, offset: 0 }

@@ -150,6 +150,8 @@ pub struct RunBuffer {
     pub argument: String,
     /// The allocation, where it is in sight.
     pub allocation: Option<Buffer>,
+    /// Whether the run's places in it count from where the allocation begins; else from where the pointer leads, wherever that is.
+    pub from_start: bool,
     /// Size in bytes, for this run.
     pub bytes: Option<u64>,
 }

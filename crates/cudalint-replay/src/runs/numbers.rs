@@ -313,6 +313,7 @@ impl Maker<'_> {
             parameter: parameter.to_string(),
             argument: text.to_owned(),
             allocation: origin.filter(|buffer| buffer.origin != Origin::Parameter).cloned(),
+            from_start: false,
             bytes: None,
         });
         Argument::Pointer { buffer: self.buffers.len() - 1, offset: 0 }
@@ -339,6 +340,7 @@ impl Maker<'_> {
             argument: text.to_owned(),
             // What whoever calls hands over has no place of its own.
             allocation: Some(buffer.clone()).filter(|buffer| buffer.origin != Origin::Parameter),
+            from_start: true,
             bytes,
         });
         self.buffers.len() - 1

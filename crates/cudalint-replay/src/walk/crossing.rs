@@ -45,7 +45,7 @@ impl Walker<'_> {
         }
     }
 
-    fn crossed(&self, work: &Work) -> CrossedWork {
+    pub(super) fn crossed(&self, work: &Work) -> CrossedWork {
         let stream = match work.queue {
             Queue::Made(stream) => {
                 let name = self.memory.get(stream).info.name.clone();

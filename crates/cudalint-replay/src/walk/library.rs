@@ -65,7 +65,8 @@ impl<'p> Walker<'p> {
                 if qualified {
                     self.arguments_of(None, args);
                 } else {
-                    self.arguments(args);
+                    let outs = self.arguments(args);
+                    self.handed_to(id, api, name, args, &outs);
                 }
                 return Some(Out::new(Val::unknown(), Ty::Unknown));
             }
@@ -79,6 +80,7 @@ impl<'p> Walker<'p> {
             }
             if !qualified && api.is_plain_c() {
                 let outs = self.arguments(args);
+                self.handed_to(id, api, name, args, &outs);
                 for out in &outs {
                     self.hand_out(out);
                 }

@@ -110,6 +110,15 @@ impl Order {
         !known.is_empty()
     }
 
+    /// Whether work is done once an event has happened; nothing where nobody knows what has been recorded.
+    pub fn is_behind(&self, event: ObjId, (number, queue, class): (u32, Queue, Class)) -> Option<bool> {
+        let is_of = |of: Of| of == Of::One(queue) || (of == Of::Waiting && class == Class::Waiting);
+        let mut known = self.events.iter().filter(|known| known.0 == event).peekable();
+        known.peek()?;
+        let done = self.lost || number < self.joined || class == Class::Foreign;
+        Some(done || known.any(|known| is_of(known.1) && number < known.2))
+    }
+
     /// Whether work is done before what a stream is given next.
     pub fn is_before(&self, (number, queue, class): (u32, Queue, Class), then: Queue) -> bool {
         let is_of = |of: Of| of == Of::One(queue) || (of == Of::Waiting && class == Class::Waiting);

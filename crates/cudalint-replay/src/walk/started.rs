@@ -1,9 +1,10 @@
 //! What the host has started in a walk and not waited for.
 
 use super::order::{Order, Queue};
-use crate::facts::{GivenTo, Site, Started};
+use crate::facts::{GivenTo, PointerArgument, Site, Started};
 use crate::host::ObjId;
 use crate::quantity::Quantity;
+use cudalint_program::Name;
 use std::rc::Rc;
 
 /// One object that work reads or writes.
@@ -63,6 +64,8 @@ pub(super) struct Capture {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Timeline {
     pub work: Vec<Work>,
+    /// Memory that was handed to functions which go on with it behind their calls, in no order with streams.
+    pub handed: Vec<Handed>,
     /// How much has been numbered.
     pub count: u32,
     /// What CUDA orders of it.
@@ -83,6 +86,19 @@ pub(super) struct Timeline {
     pub results: Vec<Results>,
     /// Whether the program looks at a clock, or has events record the time.
     pub timed_at_all: bool,
+}
+
+/// Memory that a function goes on with behind its call.
+#[derive(Clone, Debug)]
+pub(super) struct Handed {
+    pub number: u32,
+    pub object: ObjId,
+    /// The pointer.
+    pub argument: PointerArgument,
+    /// Whether the function writes it.
+    pub writes: bool,
+    pub site: Site,
+    pub to: Name,
 }
 
 /// How much has been started.

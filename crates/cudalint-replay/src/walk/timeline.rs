@@ -6,12 +6,13 @@
 
 use super::apis::Called;
 use super::order::{Class, Queue};
-use super::started::{Begun, Capture, Clock, GoesOn, Put, Work};
+use super::started::{Begun, Capture, Clock, GoesOn, Handed, Put, Work};
 use super::{Frame, Out, Walker};
 use crate::facts::{
     CaptureFact, CopyKind, Early, EarlyFact, EventKind, MemorySpace, PackedFact, PackedFault, PointerArgument, Site,
     Started, TimedFact,
 };
+use crate::host::ObjId;
 use crate::memory::{Freed, Key, Place};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Ptr, Val};
@@ -28,6 +29,9 @@ const MAX_WORK: usize = 64;
 /// Most parameters of a kernel that are looked at.
 const MAX_PARAMETERS: u32 = 64;
 
+/// Pieces of work that one call is compared with, at most.
+const MAX_HANDED: usize = 3;
+
 impl Walker<'_> {
     /// All that was started may be done.
     pub(super) fn may_wait(&mut self) {
@@ -43,6 +47,7 @@ impl Walker<'_> {
         self.may_wait();
         self.may_write_members();
         self.timeline.capture = None;
+        self.timeline.handed.clear();
         self.device_is_lost();
     }
 
@@ -70,6 +75,7 @@ impl Walker<'_> {
             return;
         }
         timeline.work.retain(|work| work.number < before.count);
+        timeline.handed.retain(|handed| handed.number < before.count);
         timeline.clock = timeline.clock.take().filter(|clock| clock.number < before.count);
         if let Some(clock) = &mut timeline.clock {
             clock.launched = clock.launched.take().filter(|(number, ..)| *number < before.count);
@@ -194,6 +200,13 @@ impl Walker<'_> {
                     self.waits_for(queue);
                     return;
                 }
+                Effect::Waits(Waited::Event(event)) => {
+                    match event.of(args).and_then(|event| self.event_of(event)) {
+                        Some(event) => self.waits_for_event(event),
+                        None => self.may_wait(),
+                    }
+                    return;
+                }
                 // Copies and sets wait for the default stream, whatever else they wait for.
                 Effect::Waits(Waited::Own) if blocks => {}
                 Effect::Waits(_) | Effect::Polls(_) | Effect::Resets => waits = true,
@@ -219,11 +232,7 @@ impl Walker<'_> {
             let (Effect::Records { event, stream } | Effect::Orders { stream, event }) = *effect else { continue };
             self.leave_trace();
             let queue = stream.of(args).map_or(Queue::Default, |stream| self.queue(stream));
-            let event = event.of(args).map(|event| self.without_casts(event)).filter(|event| self.is_calm(*event));
-            let event = event.and_then(|event| match self.eval(event).val.kind {
-                Kind::Ptr(pointer) => Some(pointer.obj),
-                _ => None,
-            });
+            let event = event.of(args).and_then(|event| self.event_of(event));
             let put = self.puts(queue);
             let known = match (event, effect) {
                 (Some(event), Effect::Records { .. }) => {
@@ -247,6 +256,24 @@ impl Walker<'_> {
         let left = self.not_behind(queue, |work, _| {
             matches!((queue, work.queue), (Queue::Made(_), Queue::Made(_) | Queue::Default))
         });
+        self.retain_work(&left);
+    }
+
+    /// The event that an argument names, where that is known.
+    fn event_of(&mut self, event: ExprId) -> Option<ObjId> {
+        let event = self.without_casts(event);
+        match self.is_calm(event).then(|| self.eval(event).val.kind)? {
+            Kind::Ptr(pointer) => Some(pointer.obj),
+            _ => None,
+        }
+    }
+
+    /// The host waits for an event, and so for what stands before its record.
+    fn waits_for_event(&mut self, event: ObjId) {
+        self.leave_trace();
+        let behind =
+            |work: &Work| self.timeline.order.is_behind(event, (work.number, work.queue, self.class_of(work.queue)));
+        let left: Vec<bool> = self.timeline.work.iter().map(|work| behind(work) == Some(false)).collect();
         self.retain_work(&left);
     }
 
@@ -358,16 +385,64 @@ impl Walker<'_> {
                     Work { number, object, part: None, what, site, writes, queue, given, goes_on, waited: false };
                 if kernel.is_some() {
                     self.crosses(id, (*expr, out), &work);
+                    self.uses_handed(id, &work);
                 }
                 self.remember(work);
             }
         }
     }
 
+    /// A function that looks at no stream reads or writes what some of its arguments lead to, perhaps behind its call.
+    pub(super) fn handed_to(&mut self, id: ExprId, api: ApiId, name: &str, args: &[ExprId], outs: &[Out]) {
+        let mut found = false;
+        for effect in api.effects {
+            let (at, write, to) = match effect {
+                Effect::Reads(at) => (at.at(), false, None),
+                Effect::Sends(at) => (at.at(), false, Some(name)),
+                Effect::Receives(at) => (at.at(), true, Some(name)),
+                _ => continue,
+            };
+            found |= to.is_some();
+            let (Some(expr), Some(out)) = (args.get(at), outs.get(at)) else { continue };
+            self.touched_by(id, *expr, out, write, to);
+            if let (true, Some(name), Kind::Ptr(pointer)) = (api.is_asynchronous(), to, &out.val.kind) {
+                let argument = PointerArgument { pointer: self.pointer(&out.val), ..self.argument(*expr, out) };
+                let (number, site, to) = (self.number(), self.expr_site(id), Name::from(name));
+                self.timeline.handed.push(Handed { number, object: pointer.obj, argument, writes: write, site, to });
+                self.leave_trace();
+            }
+        }
+        // Others of the kind may wait for it.
+        if !found && api.is_plain_c() {
+            self.timeline.handed.clear();
+        }
+    }
+
+    /// A kernel is given memory that somebody else may still go on with.
+    fn uses_handed(&mut self, id: ExprId, work: &Work) {
+        let meets = |handed: &&Handed| handed.object == work.object && (handed.writes || work.writes);
+        let met: Vec<Handed> = self.timeline.handed.iter().filter(meets).take(MAX_HANDED).cloned().collect();
+        for Handed { argument, writes, site, to, .. } in met {
+            let (early, what) = (Early::Launch, Started::Copy { api: to });
+            let kernel = Some(self.crossed(work));
+            let fact = EarlyFact { argument, early, to: None, what, started: site, writes, kernel, touched: None };
+            let span = self.span(id);
+            self.emit(EventKind::Early(Box::new(fact)), span, &[]);
+        }
+    }
+
     /// The host touches what a pointer leads to, which work that was started may still do.
     pub(super) fn touches(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool) {
+        self.touched_by(whole, pointer, out, write, None);
+    }
+
+    /// As [`Self::touches`]; `to`: the function that takes memory of the device as well.
+    fn touched_by(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool, to: Option<&str>) {
         let Kind::Ptr(Ptr { obj, .. }) = &out.val.kind else { return };
         let obj = *obj;
+        if let Some(to) = to.filter(|_| self.memory.get(obj).info.space == MemorySpace::Device) {
+            return self.handed_early(whole, (pointer, out), obj, write, to);
+        }
         let Some(at) =
             self.timeline.work.iter().position(|work| work.object == obj && !work.waited && (work.writes || write))
         else {
@@ -383,8 +458,29 @@ impl Walker<'_> {
         }
         let early = if write { Early::Write } else { Early::Read };
         let span = self.span(whole);
-        let fact = EarlyFact { argument, early, what: work.what, started: work.site, writes: work.writes };
+        let to = to.map(Name::from);
+        let (what, started, writes) = (work.what, work.site, work.writes);
+        let fact = EarlyFact { argument, early, to, what, started, writes, kernel: None, touched: None };
         self.emit(EventKind::Early(Box::new(fact)), span, &[]);
+    }
+
+    /// Memory of the device is handed to others while work may still use it. The newest comes first.
+    fn handed_early(&mut self, whole: ExprId, (pointer, out): (ExprId, &Out), obj: ObjId, write: bool, to: &str) {
+        let meets = |work: &&Work| work.object == obj && !work.waited && (work.writes || write);
+        let met: Vec<Work> = self.timeline.work.iter().rev().filter(meets).take(MAX_HANDED).cloned().collect();
+        if met.is_empty() || !self.is_reporting() || self.memory.get(obj).freed != Freed::No {
+            return;
+        }
+        let argument = PointerArgument { pointer: self.pointer(&out.val), ..self.argument(pointer, out) };
+        let early = if write { Early::Write } else { Early::Read };
+        for work in met.into_iter().filter(|work| self.meets(work, &argument)).collect::<Vec<_>>() {
+            let kernel = matches!(work.what, Started::Kernel { .. }).then(|| self.crossed(&work));
+            let (argument, to) = (argument.clone(), Some(Name::from(to)));
+            let (what, started, writes) = (work.what, work.site, work.writes);
+            let fact = EarlyFact { argument, early, to, what, started, writes, kernel, touched: None };
+            let span = self.span(whole);
+            self.emit(EventKind::Early(Box::new(fact)), span, &[]);
+        }
     }
 
     /// Whether a pointer is declared to lead to `volatile` memory: by such a flag host and kernel tell each other something while
@@ -433,7 +529,16 @@ impl Walker<'_> {
         let Some(work) = self.timeline.work.iter().find(apart).cloned() else { return };
         let argument = self.argument(pointer, out);
         let span = self.span(call.id);
-        let fact = EarlyFact { argument, early: Early::Free, what: work.what, started: work.site, writes: work.writes };
+        let fact = EarlyFact {
+            argument,
+            early: Early::Free,
+            to: None,
+            kernel: None,
+            touched: None,
+            what: work.what,
+            started: work.site,
+            writes: work.writes,
+        };
         self.emit(EventKind::Early(Box::new(fact)), span, &[]);
     }
 

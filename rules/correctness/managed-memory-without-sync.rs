@@ -6,7 +6,7 @@ use cudalint_findings::{Confidence, Finding};
 use cudalint_replay::facts::{Early, MemorySpace, Started};
 
 /// The rule.
-pub static RULE: Rule = rule!("managed-memory-without-sync", Preview, Delay)
+pub static RULE: Rule = rule!("managed-memory-without-sync", Correctness, Delay)
     .summary("The host touches managed memory before anything has waited for the kernel that uses it.")
     .cwe(362)
     .confidence(&[Confidence::Likely])
@@ -30,7 +30,7 @@ fn finding(context: &ModuleContext<'_>, early: &TooEarly<'_>) -> Option<Finding>
         Early::Write => {
             format!("`{text}` is written before anything has waited for the kernel `{name}`, which may still use it")
         }
-        Early::Free => return None,
+        Early::Free | Early::Launch => return None,
     };
     let assumed = format!("`{name}` is still running then, and uses `{parameter}`");
     let started = "launched here; the host goes on at once";

@@ -6,7 +6,7 @@ use cudalint_findings::{Confidence, Finding};
 use cudalint_replay::facts::{Early, Started};
 
 /// The rule.
-pub static RULE: Rule = rule!("unordered-free", Preview, Delay)
+pub static RULE: Rule = rule!("unordered-free", Correctness, Delay)
     .summary("Memory is freed in the order of one stream, and nothing orders that after the work of another stream that uses it.")
     .cwe(416)
     .confidence(&[Confidence::Likely])

@@ -7,7 +7,7 @@ use cudalint_findings::{Confidence, Finding, Label, Shows};
 use cudalint_replay::facts::{CrossedFact, CrossedStream, CrossedWork, Event, EventKind, Pointer, Started};
 
 /// The rule.
-pub static RULE: Rule = rule!("unordered-streams", Preview, Delay)
+pub static RULE: Rule = rule!("unordered-streams", Correctness, Delay)
     .summary(
         "Work of two streams uses the same memory, one of them writes it, and nothing orders one behind the other.",
     )
