@@ -1,5 +1,6 @@
 //! A pointer is handed to the device before anything has given it a value.
 
+use crate::ended::{ends_unread, needs_something_behind};
 use crate::parts::{assumptions, event_finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::{Call, User};
@@ -77,6 +78,9 @@ fn finding(
     let assumed = assumptions([&event.assumptions]);
     let mut finding = event_finding(&RULE, context, event, span, assumed, claim, message)?;
     finding.label = "has no value here".to_owned();
+    if matches!(&event.kind, EventKind::Free { .. }) && ends_unread(context, event) {
+        needs_something_behind(&mut finding);
+    }
     finding.related.push(Label {
         place: context.place_of(declared),
         message: format!("`{name}` is declared here without a value"),

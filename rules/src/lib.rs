@@ -4,6 +4,7 @@
 pub mod counts;
 pub mod directions;
 pub mod early;
+mod ended;
 pub mod figures;
 pub mod fixes;
 pub mod parts;

@@ -54,7 +54,7 @@ impl Exports {
         // Other builds do not say of what they link whether it is a program. One of a makefile is made of what lies in its folder.
         let made = |text: &Other| {
             let is_make = text.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("makefile"));
-            if text.text.contains("add_executable(") {
+            if text.text.to_ascii_lowercase().contains("add_executable(") {
                 Some(PathBuf::new())
             } else {
                 (is_make && first_goal::is_program(&text.text)).then(|| below(root, text.folder()).to_owned())
@@ -97,7 +97,7 @@ impl Exports {
     /// Whether others may use what a header declares. `is_kernel`: it is a kernel, which a library launches by itself.
     pub fn hands_on(&self, path: &str, texts: &[Other], is_kernel: bool) -> bool {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let is_public = folders.split('/').any(|folder| PUBLIC.contains(&&*folder.to_ascii_lowercase()));
+        let is_public = is_public(folders);
         let is_within = |of: &PathBuf| Path::new(folders).ancestors().any(|folder| folder.ends_with(of));
         // Documents, programs in other languages, and scripts say who includes it.
         let speaks = |text: &Other| {
@@ -154,6 +154,11 @@ pub(crate) fn hands_on_headers(text: &Other, holds_header: &dyn Fn(&Path) -> boo
         || text.lines().any(copies)
 }
 
+/// Whether folders are those of headers that are made for others.
+fn is_public(folders: &str) -> bool {
+    folders.split('/').any(|folder| PUBLIC.contains(&&*folder.to_ascii_lowercase()))
+}
+
 /// Whether a program tries what is made for others: a test, an example, a measurement.
 pub(crate) fn is_trial(path: &str) -> bool {
     const TRIALS: [&str; 6] = ["bench", "demo", "example", "sample", "test", "tutorial"];
@@ -172,6 +177,11 @@ pub(crate) fn is_of_program(header: &str, source: &str, begins: bool) -> bool {
     let mut parts = source.split('/');
     let same = header.split('/').take(at).all(|folder| parts.next() == Some(folder));
     begins && same && parts.next().is_some_and(|folder| ["src", "source"].contains(&folder))
+}
+
+/// Whether a header lies below the folders of all sources that include it, and in none that is made for others.
+pub(crate) fn is_inside(header: &str, sources: &[&str]) -> bool {
+    sources.iter().all(|source| Path::new(header).starts_with(folders(source))) && !is_public(folders(header))
 }
 
 /// A path without its last part.

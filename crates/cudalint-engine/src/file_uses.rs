@@ -28,6 +28,8 @@ pub(crate) struct File<'p> {
     pub built: bool,
     /// Of a header: whether it belongs to a program, and is not for others.
     pub in_program: bool,
+    /// Of a header: whether no file builds the project, and a program below whose folder it lies has it as a part.
+    pub of_main: bool,
     /// Whether macros make names there of which they say no part.
     pub pastes: bool,
     pub has_main: bool,

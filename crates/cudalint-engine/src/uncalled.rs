@@ -8,7 +8,7 @@
 
 use crate::callers::Calls;
 use crate::dead::{Dead, dead};
-use crate::exports::{Code, Exports, is_of_program};
+use crate::exports::{Code, Exports, is_inside, is_of_program, is_trial};
 use crate::file_uses::File;
 use crate::meant::{Meant, Named, expanding};
 use crate::others::{self, Other, Others, words, words_at};
@@ -160,6 +160,10 @@ impl<'p> Uses<'p> {
                 alone,
                 of_program: built && !of_library || compiled && is_beside_main(number),
                 built,
+                of_main: !compiled
+                    && builds[0].is_empty()
+                    && above.iter().any(|other| has_main(*other) && !is_trial(project.path(*other)))
+                    && is_inside(path, &above.iter().map(|other| -> &str { project.path(*other) }).collect::<Vec<_>>()),
                 in_program: above
                     .iter()
                     .any(|other| is_of_program(project.path(id), project.path(*other), begins && built && !of_library)),
@@ -245,10 +249,12 @@ impl<'p> Uses<'p> {
             true => Within::Program,
             false if file.compiled && (file.built || file.has_main) => library,
             false if file.built && !self.hands_on(library, file.path, ask) => library,
+            // A part of the one program that somebody builds by hand.
+            false if file.of_main && !self.is_told_of(file.path, ask) => Within::Program,
             false if is_generic && !file.compiled => Within::Template,
             false => return false,
         };
-        if !file.compiled && !file.in_program && within != Within::Template {
+        if !file.compiled && !file.in_program && !file.of_main && within != Within::Template {
             return false;
         }
         let is_pasted = |(part, begins): &(&str, bool)| {
@@ -304,6 +310,15 @@ impl<'p> Uses<'p> {
         let idle = by_name && unnamed(&function.name, &same, true)
             || known.is_some_and(|class| unnamed(class, &|other| other.scope.last() == Some(class), false));
         idle && (function.space.host && !function.space.global || self.is_built_kernel(file, function, ask))
+    }
+
+    /// Whether documents, scripts or programs in other languages name a header.
+    fn is_told_of(&self, path: &str, ask: &Ask<'_, 'p>) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let speaks = |text: &Other| {
+            matches!(text.role, Role::Document | Role::Foreign | Role::Script) && text.text.contains(name)
+        };
+        ask.others.texts().is_none_or(|texts| texts.iter().any(speaks))
     }
 
     /// Whether all classes of a name have bases that the project itself defines: what calls their methods by a base names them, too.

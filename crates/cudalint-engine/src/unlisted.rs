@@ -261,13 +261,25 @@ fn makes_any(text: &str) -> bool {
 /// Whether a file is kept beside the one that it is a copy of: `solver_old.cu` beside `solver.cu`.
 fn is_kept_copy(file: &File<'_>, files: &[File<'_>]) -> bool {
     const KEPT: [&str; 8] = ["backup", "bak", "bkp", "commented", "copy", "old", "orig", "original"];
-    let is_word = |word: &str| KEPT.contains(&&*word.to_ascii_lowercase());
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let is_word = |word: &str| KEPT.contains(&&*word.trim_end_matches(is_digit).to_ascii_lowercase());
     let mut stem = file.stem();
     while let Some((before, _)) = stem.rsplit_once(['_', '-', ' ']).filter(|(_, word)| is_word(word)) {
         stem = before;
     }
-    stem != file.stem()
-        && files.iter().any(|other| other.is_compiled() && other.folder() == file.folder() && other.stem() == stem)
+    // `bak_solver`, `bak2_solver`, `baksolver`.
+    let lower = file.stem().to_ascii_lowercase();
+    let begins = KEPT.iter().filter(|word| lower.starts_with(**word)).filter_map(|word| file.stem().get(word.len()..));
+    let mut stems: Vec<&str> = begins
+        .flat_map(|rest| [rest, rest.trim_start_matches(is_digit)])
+        .flat_map(|rest| [rest, rest.trim_start_matches(['_', '-', ' '])])
+        .filter(|stem| !stem.is_empty())
+        .collect();
+    if stem != file.stem() {
+        stems.push(stem);
+    }
+    let beside = |other: &File<'_>| other.is_compiled() && other.folder() == file.folder();
+    files.iter().any(|other| beside(other) && stems.contains(&other.stem()))
 }
 
 /// The words of some texts.

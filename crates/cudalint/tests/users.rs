@@ -51,6 +51,7 @@ fn functions_of_a_library_that_only_its_own_program_is_linked_with() {
     };
     let build = "add_library(all a.cu b.cu c.cu d.cu get.cu)\nadd_executable(app main.cu)\n";
     assert_eq!(told("get.h", build, &[]), ["get?"]);
+    assert_eq!(told("get.h", &build.replace("add_executable", "CUDA_ADD_EXECUTABLE"), &[]), ["get?"]);
     assert_eq!(told("include/get.h", build, &[]), ["get"]);
     assert_eq!(told("get.h", &format!("{build}install(FILES get.h DESTINATION include)\n"), &[]), ["get"]);
     // Documents are no headers, and what a part of other people installs are its own.
@@ -92,6 +93,15 @@ fn inline_functions_in_headers_of_a_program() {
     assert_eq!(told("include/ui.h", "src/main.cu", begins), ["get?"]);
     assert_eq!(told("common/ui.h", "app/main.cu", begins), ["get?"]);
     assert_eq!(told("common/ui.h", "app/main.cu", "int main() { void *p; get(&p); return 0; }"), ["get"]);
+    // By hand: what lies below the program's folder, and nobody is told of.
+    let by_hand = |header: &str, more: (&str, &str)| {
+        let text = dropping("get").replace("void get", "inline void get");
+        let main = format!("#include \"{header}\"\n__global__ void k() {{}}\n{begins}\n");
+        crate::told(&Sandbox::new(&[(header, &*text), ("main.cu", &*main), more]))
+    };
+    assert_eq!(by_hand("kernels/steps.cuh", ("x.txt", "")), ["get?"]);
+    assert_eq!(by_hand("kernels/steps.cuh", ("README.md", "Include `steps.cuh`.\n")), ["get"]);
+    assert_eq!(by_hand("include/steps.cuh", ("x.txt", "")), ["get"]);
     // What trials use may be made for others.
     assert_eq!(told("include/ui.h", "tests/main.cu", begins), ["get"]);
     assert_eq!(told("common/ui.h", "examples/main.cu", begins), ["get"]);

@@ -78,6 +78,12 @@ impl Walker<'_> {
             let value = flag == (op == BinaryOp::Eq);
             return Out::new(Val { kind: Kind::Flag(value), why }, Ty::Bool);
         }
+        // Literals of different texts are never one array.
+        if let (BinaryOp::Eq | BinaryOp::Ne, Kind::Str(one), Kind::Str(other)) = (op, &left.val.kind, &right.val.kind)
+            && one != other
+        {
+            return Out::new(Val::boolean(op == BinaryOp::Ne), Ty::Bool);
+        }
         if left.ty.pointee().is_some() || right.ty.pointee().is_some() {
             return self.pointer_arithmetic(op, left, right);
         }
