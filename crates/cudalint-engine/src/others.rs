@@ -189,6 +189,15 @@ impl<'p> Others<'p> {
         self.texts().unwrap_or_default().iter().map(|text| &*text.text)
     }
 
+    /// Whether documents, scripts or programs in other languages name a header; also where they are too many to be read.
+    pub fn tell_of(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let tells = |text: &Other| {
+            matches!(text.role, Role::Document | Role::Foreign | Role::Script) && text.text.contains(name)
+        };
+        self.texts().is_none_or(|texts| texts.iter().any(tells))
+    }
+
     /// Whether a word may stand in one of them, be it in a comment.
     pub fn spell(&self, word: &str) -> bool {
         let is_one = words(word).next().is_some_and(|(_, first)| first == word);

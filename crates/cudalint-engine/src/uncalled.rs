@@ -250,7 +250,7 @@ impl<'p> Uses<'p> {
             false if file.compiled && (file.built || file.has_main) => library,
             false if file.built && !self.hands_on(library, file.path, ask) => library,
             // A part of the one program that somebody builds by hand.
-            false if file.of_main && !self.is_told_of(file.path, ask) => Within::Program,
+            false if file.of_main && !ask.others.tell_of(file.path) => Within::Program,
             false if is_generic && !file.compiled => Within::Template,
             false => return false,
         };
@@ -310,15 +310,6 @@ impl<'p> Uses<'p> {
         let idle = by_name && unnamed(&function.name, &same, true)
             || known.is_some_and(|class| unnamed(class, &|other| other.scope.last() == Some(class), false));
         idle && (function.space.host && !function.space.global || self.is_built_kernel(file, function, ask))
-    }
-
-    /// Whether documents, scripts or programs in other languages name a header.
-    fn is_told_of(&self, path: &str, ask: &Ask<'_, 'p>) -> bool {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let speaks = |text: &Other| {
-            matches!(text.role, Role::Document | Role::Foreign | Role::Script) && text.text.contains(name)
-        };
-        ask.others.texts().is_none_or(|texts| texts.iter().any(speaks))
     }
 
     /// Whether all classes of a name have bases that the project itself defines: what calls their methods by a base names them, too.

@@ -1,8 +1,7 @@
 //! What the host does while work that it has started may still go on.
 
-use super::{CrossedWork, PointerArgument, Site};
+use super::{CrossedWork, PointerArgument, Site, Started};
 use cudalint_program::Name;
-use cudalint_program::ir::{FunctionId, ModuleId};
 
 /// Memory is touched or given back before anything has waited for the work that uses it.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,30 +36,6 @@ pub enum Early {
     Free,
     /// A kernel is started that uses it.
     Launch,
-}
-
-/// Work that goes on when the call that starts it returns.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Started {
-    /// A copy or a set.
-    Copy {
-        /// The function called.
-        api: Name,
-    },
-    /// An algorithm of a library, which touches what its pointers lead to.
-    Algorithm {
-        /// As it is called.
-        name: Name,
-    },
-    /// A kernel.
-    Kernel {
-        /// As it is written.
-        name: String,
-        /// The kernel, where it is in sight.
-        kernel: Option<(ModuleId, FunctionId)>,
-        /// Which of its parameters leads to the memory, counted from 0.
-        parameter: u32,
-    },
 }
 
 /// The host looks at a clock around a launch that nothing has waited for.

@@ -12,6 +12,7 @@ mod module;
 mod owner;
 mod python;
 mod read_back;
+mod started;
 mod status;
 mod values;
 
@@ -19,9 +20,7 @@ pub use crossed::{CrossedFact, CrossedStream, CrossedWork, DeviceFact, GivenTo, 
 pub use cudalint_kernel::readings::{CoverageClaim, DynamicShared, KernelSummary, Together};
 pub use cudalint_kernel::report::Site;
 pub use defects::{Defect, DefectFact, Harm};
-pub use early::{
-    CaptureFact, Early, EarlyFact, NameFact, NameFault, PackedFact, PackedFault, Started, TimedFact, UnreadFact,
-};
+pub use early::{CaptureFact, Early, EarlyFact, NameFact, NameFault, PackedFact, PackedFault, TimedFact, UnreadFact};
 pub use faults::{
     EndedCall, ForkFact, Forker, FreedTwice, MadeCall, ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind,
     StaticCall,
@@ -33,6 +32,7 @@ pub use module::Facts;
 pub use owner::Owner;
 pub use python::{CopyProblem, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem, WrongArgument};
 pub use read_back::{KernelWrite, ReadBackFact};
+pub use started::Started;
 pub use status::{
     Checker, CheckerDefect, FunctionStatus, LaunchStatus, SeenLater, StatusCall, StatusUse, StatusWeight, Unobserved,
     UnreadLog,

@@ -50,6 +50,7 @@ mod recorded;
 mod results;
 mod rounds;
 mod screens;
+mod sends;
 mod shapes;
 mod started;
 mod stmts;

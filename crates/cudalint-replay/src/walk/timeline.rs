@@ -6,7 +6,7 @@
 
 use super::apis::Called;
 use super::order::{Class, Queue};
-use super::started::{Begun, Capture, Clock, GoesOn, Handed, Put, Work};
+use super::started::{Begun, Capture, Clock, GoesOn, Put, Work};
 use super::{Frame, Out, Walker};
 use crate::facts::{
     CaptureFact, CopyKind, Early, EarlyFact, EventKind, MemorySpace, PackedFact, PackedFault, PointerArgument, Site,
@@ -28,9 +28,6 @@ use std::rc::Rc;
 const MAX_WORK: usize = 64;
 /// Most parameters of a kernel that are looked at.
 const MAX_PARAMETERS: u32 = 64;
-
-/// Pieces of work that one call is compared with, at most.
-const MAX_HANDED: usize = 3;
 
 impl Walker<'_> {
     /// All that was started may be done.
@@ -82,7 +79,7 @@ impl Walker<'_> {
         }
     }
 
-    const fn number(&mut self) -> u32 {
+    pub(super) const fn number(&mut self) -> u32 {
         self.timeline.count += 1;
         self.timeline.count - 1
     }
@@ -392,52 +389,13 @@ impl Walker<'_> {
         }
     }
 
-    /// A function that looks at no stream reads or writes what some of its arguments lead to, perhaps behind its call.
-    pub(super) fn handed_to(&mut self, id: ExprId, api: ApiId, name: &str, args: &[ExprId], outs: &[Out]) {
-        let mut found = false;
-        for effect in api.effects {
-            let (at, write, to) = match effect {
-                Effect::Reads(at) => (at.at(), false, None),
-                Effect::Sends(at) => (at.at(), false, Some(name)),
-                Effect::Receives(at) => (at.at(), true, Some(name)),
-                _ => continue,
-            };
-            found |= to.is_some();
-            let (Some(expr), Some(out)) = (args.get(at), outs.get(at)) else { continue };
-            self.touched_by(id, *expr, out, write, to);
-            if let (true, Some(name), Kind::Ptr(pointer)) = (api.is_asynchronous(), to, &out.val.kind) {
-                let argument = PointerArgument { pointer: self.pointer(&out.val), ..self.argument(*expr, out) };
-                let (number, site, to) = (self.number(), self.expr_site(id), Name::from(name));
-                self.timeline.handed.push(Handed { number, object: pointer.obj, argument, writes: write, site, to });
-                self.leave_trace();
-            }
-        }
-        // Others of the kind may wait for it.
-        if !found && api.is_plain_c() {
-            self.timeline.handed.clear();
-        }
-    }
-
-    /// A kernel is given memory that somebody else may still go on with.
-    fn uses_handed(&mut self, id: ExprId, work: &Work) {
-        let meets = |handed: &&Handed| handed.object == work.object && (handed.writes || work.writes);
-        let met: Vec<Handed> = self.timeline.handed.iter().filter(meets).take(MAX_HANDED).cloned().collect();
-        for Handed { argument, writes, site, to, .. } in met {
-            let (early, what) = (Early::Launch, Started::Copy { api: to });
-            let kernel = Some(self.crossed(work));
-            let fact = EarlyFact { argument, early, to: None, what, started: site, writes, kernel, touched: None };
-            let span = self.span(id);
-            self.emit(EventKind::Early(Box::new(fact)), span, &[]);
-        }
-    }
-
     /// The host touches what a pointer leads to, which work that was started may still do.
     pub(super) fn touches(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool) {
         self.touched_by(whole, pointer, out, write, None);
     }
 
     /// As [`Self::touches`]; `to`: the function that takes memory of the device as well.
-    fn touched_by(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool, to: Option<&str>) {
+    pub(super) fn touched_by(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool, to: Option<&str>) {
         let Kind::Ptr(Ptr { obj, .. }) = &out.val.kind else { return };
         let obj = *obj;
         if let Some(to) = to.filter(|_| self.memory.get(obj).info.space == MemorySpace::Device) {
@@ -464,25 +422,6 @@ impl Walker<'_> {
         self.emit(EventKind::Early(Box::new(fact)), span, &[]);
     }
 
-    /// Memory of the device is handed to others while work may still use it. The newest comes first.
-    fn handed_early(&mut self, whole: ExprId, (pointer, out): (ExprId, &Out), obj: ObjId, write: bool, to: &str) {
-        let meets = |work: &&Work| work.object == obj && !work.waited && (work.writes || write);
-        let met: Vec<Work> = self.timeline.work.iter().rev().filter(meets).take(MAX_HANDED).cloned().collect();
-        if met.is_empty() || !self.is_reporting() || self.memory.get(obj).freed != Freed::No {
-            return;
-        }
-        let argument = PointerArgument { pointer: self.pointer(&out.val), ..self.argument(pointer, out) };
-        let early = if write { Early::Write } else { Early::Read };
-        for work in met.into_iter().filter(|work| self.meets(work, &argument)).collect::<Vec<_>>() {
-            let kernel = matches!(work.what, Started::Kernel { .. }).then(|| self.crossed(&work));
-            let (argument, to) = (argument.clone(), Some(Name::from(to)));
-            let (what, started, writes) = (work.what, work.site, work.writes);
-            let fact = EarlyFact { argument, early, to, what, started, writes, kernel, touched: None };
-            let span = self.span(whole);
-            self.emit(EventKind::Early(Box::new(fact)), span, &[]);
-        }
-    }
-
     /// Whether a pointer is declared to lead to `volatile` memory: by such a flag host and kernel tell each other something while
     /// the kernel runs.
     fn is_volatile(&self, pointer: ExprId) -> bool {
@@ -494,7 +433,7 @@ impl Walker<'_> {
     }
 
     /// Whether an access surely meets a piece of work: the work takes the whole object, or begins where the access does.
-    fn meets(&self, work: &Work, argument: &PointerArgument) -> bool {
+    pub(super) fn meets(&self, work: &Work, argument: &PointerArgument) -> bool {
         let Some((from, bytes)) = &work.part else { return true };
         let crate::facts::Pointer::Into { buffer, offset } = &argument.pointer else { return false };
         let whole = *from == Quantity::Known(0) && bytes.surely_equals(&buffer.bytes.quantity);
