@@ -139,7 +139,7 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
 
 /// Whether a file by its name may hold the lines that compile the sources beside it: a script, a text, a makefile of another name.
 fn may_hold_commands(path: &Path) -> bool {
-    let ends = |ending: &std::ffi::OsStr| ["sh", "txt", "mk", "bat"].iter().any(|known| ending == *known);
+    let ends = |ending: &std::ffi::OsStr| ["sh", "txt", "mk", "bat", "py"].iter().any(|known| ending == *known);
     let is_build =
         |name: &str| ["build", "compile", "make"].iter().any(|word| name.to_ascii_lowercase().starts_with(word));
     path.extension().map_or_else(|| path.file_name().and_then(|name| name.to_str()).is_some_and(is_build), ends)

@@ -269,10 +269,15 @@ fn is_kept_copy(file: &File<'_>, files: &[File<'_>]) -> bool {
     }
     // `bak_solver`, `bak2_solver`, `baksolver`.
     let lower = file.stem().to_ascii_lowercase();
-    let begins = KEPT.iter().filter(|word| lower.starts_with(**word)).filter_map(|word| file.stem().get(word.len()..));
+    let begins = KEPT.iter().filter(|word| lower.starts_with(**word));
     let mut stems: Vec<&str> = begins
-        .flat_map(|rest| [rest, rest.trim_start_matches(is_digit)])
-        .flat_map(|rest| [rest, rest.trim_start_matches(['_', '-', ' '])])
+        .filter_map(|word| Some((word, file.stem().get(word.len()..)?)))
+        .flat_map(|(word, rest)| [(word, rest), (word, rest.trim_start_matches(is_digit))])
+        .filter_map(|(word, rest)| match rest.trim_start_matches(['_', '-', ' ']) {
+            // `copymain` may be a program of its own.
+            stem if stem == rest => word.starts_with('b').then_some(stem),
+            stem => Some(stem),
+        })
         .filter(|stem| !stem.is_empty())
         .collect();
     if stem != file.stem() {

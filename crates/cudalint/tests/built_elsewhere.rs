@@ -241,7 +241,8 @@ fn headers_that_only_a_comment_includes() {
     let header = format!("#pragma once\n#include <cuda_runtime.h>\n{}", dropping("inline old"));
     let told = |include: &str, more: &[(&str, &str)]| {
         let main = format!("{include}\n__global__ void k() {{}}\nint main() {{ k<<<1, 1>>>(); return 0; }}\n");
-        of("old", &[more, &[("main.cu", &*main), ("old.cuh", &*header)]].concat())
+        let user = ("user.cpp", "void old(void **p);\nvoid use(void **p) { old(p); }\n");
+        of("old", &[more, &[("main.cu", &*main), ("old.cuh", &*header), user]].concat())
     };
     let none = ("x.txt", "");
     assert_eq!(told("//#include \"old.cuh\"", &[none]), ["old?"]);

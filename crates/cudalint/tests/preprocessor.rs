@@ -344,6 +344,10 @@ void run(int *to) { sum<<<1, 64>>>(to); }
         let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
         assert_eq!(ran.stdout.contains("in step"), found, "{makefile}: {ran:?}");
     }
+    let script = "import subprocess\nsubprocess.run([\"nvcc\", \"-O3\",\n                \"-arch=sm_61\", \"a.cu\"])\n";
+    let sandbox = Sandbox::new(&[("a.cu", text), ("tune.py", script)]);
+    let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
+    assert!(!ran.stdout.contains("in step"), "{ran:?}");
     // What `configure` takes where nobody gives another device.
     let chosen = "[CUDA_ARCH=\" -arch=sm_11\"],[CUDA_ARCH=\" -arch=$enableval\"]";
     for (name, text_of_it, makefile, found) in [

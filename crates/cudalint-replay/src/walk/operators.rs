@@ -87,6 +87,13 @@ impl Walker<'_> {
         if left.ty.pointee().is_some() || right.ty.pointee().is_some() {
             return self.pointer_arithmetic(op, left, right);
         }
+        // Nothing times a number that nobody knows.
+        let is_none = |out: &Out| matches!(&out.val.kind, Kind::Float(value) if *value == 0.0);
+        let is_number = |out: &Out| matches!(out.ty.value(), Ty::Int { .. } | Ty::Float { .. }) && out.val.is_unknown();
+        if op == BinaryOp::Mul && (is_none(left) && is_number(right) || is_none(right) && is_number(left)) {
+            let why = union(&left.val.why, &right.val.why);
+            return Out::new(Val { kind: Kind::Float(0.0), why }, Ty::DOUBLE);
+        }
         let val = arith::binary(&mut self.atoms, op, &left.val, &right.val);
         let ty = if op.is_comparison() { Ty::Bool } else { self.common_type(op, left, right, &val) };
         if val.is_unknown() && ty.is_scalar() {
