@@ -156,3 +156,28 @@ void Tool::run(float *p, int g) {{ {sizes} turn<<<unknown(g), b, 2 * b * sizeof(
     // Somebody may have written it meanwhile.
     assert_eq!(told(two_halves, "int n = m_size; resize(); int b = m_size;"), 1);
 }
+
+/// A block that begins as a number and is halved where the work is small: that number is tried, and no other.
+#[test]
+fn blocks_that_are_written_and_may_be_others() {
+    let text = |first: u32| {
+        format!(
+            "__global__ void most(int *m) {{
+    int t = threadIdx.x + blockIdx.x * blockDim.x;
+    for (int s = 128; s > 0; s >>= 1) if (t * s < 1024) m[t * s] = m[t * s] < m[t] ? m[t] : m[t * s];
+}}
+int size();
+void run(int *m) {{
+    int threads = {first};
+    while (size() < threads) threads >>= 1;
+    most<<<size() / threads, threads>>>(m);
+}}
+"
+        )
+    };
+    for first in [64, 128] {
+        let found = of("non-atomic-read-modify-write", &text(first));
+        let assumed = |finding: &cudalint_findings::Finding| format!("{:?}", finding.witness);
+        assert!(!found.is_empty() && assumed(&found[0]).contains(&format!("{first} threads")), "{first}: {found:?}");
+    }
+}

@@ -139,7 +139,7 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
 
 /// Whether a file by its name may hold the lines that compile the sources beside it: a script, a text, a makefile of another name.
 fn may_hold_commands(path: &Path) -> bool {
-    let ends = |ending: &std::ffi::OsStr| ["sh", "txt", "mk", "bat", "py"].iter().any(|known| ending == *known);
+    let ends = |ending: &std::ffi::OsStr| ["sh", "txt", "mk", "bat", "py", "pro"].iter().any(|known| ending == *known);
     let is_build =
         |name: &str| ["build", "compile", "make"].iter().any(|word| name.to_ascii_lowercase().starts_with(word));
     path.extension().map_or_else(|| path.file_name().and_then(|name| name.to_str()).is_some_and(is_build), ends)
@@ -155,7 +155,9 @@ fn of_scripts<'p>(others: impl Iterator<Item = &'p PathBuf>, builds: &mut Builds
         let (Some(folder), Ok(text)) = (path.parent(), read_text(path)) else { continue };
         let named = builds.naming.get(folder).is_some_and(|named| named.architecture.is_some());
         let known = builds.in_step.iter().any(|known| known == folder);
-        if !named && !known && text.contains("nvcc") && is_for_old_devices(&without_comments(&text)) == Some(true) {
+        let text = without_comments(&text);
+        let is_old = is_for_old_devices(&text) == Some(true) || is_of_qt(path) && names_old_devices(&text);
+        if !named && !known && text.contains("nvcc") && is_old {
             builds.in_step.push(folder.to_owned());
         }
     }
@@ -202,6 +204,17 @@ fn is_for_old_devices(text: &str) -> Option<bool> {
         return text.contains("sm_").then_some(false);
     }
     Some(named.all(|number| (1..IN_STEP_BEFORE).contains(&number)))
+}
+
+/// A project of Qt's `qmake`, whose variables nobody gives other values from outside.
+fn is_of_qt(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "pro")
+}
+
+/// Whether a text names devices before `sm_70` and no other.
+fn names_old_devices(text: &str) -> bool {
+    let mut named = numbers(text, "sm_").peekable();
+    named.peek().is_some() && named.all(|number| (1..IN_STEP_BEFORE).contains(&number))
 }
 
 /// The same of a text of `configure`, where whoever builds may give another device than the one that is written out: what is taken where he

@@ -348,6 +348,12 @@ void run(int *to) { sum<<<1, 64>>>(to); }
     let sandbox = Sandbox::new(&[("a.cu", text), ("tune.py", script)]);
     let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
     assert!(!ran.stdout.contains("in step"), "{ran:?}");
+    for (device, found) in [("sm_30", false), ("sm_80", true)] {
+        let project = format!("CUDA_ARCH = {device} # the device\ncuda.commands = nvcc -arch=$$CUDA_ARCH a.cu\n");
+        let sandbox = Sandbox::new(&[("a.cu", text), ("cut.pro", &*project)]);
+        let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
+        assert_eq!(ran.stdout.contains("in step"), found, "{device}: {ran:?}");
+    }
     // What `configure` takes where nobody gives another device.
     let chosen = "[CUDA_ARCH=\" -arch=sm_11\"],[CUDA_ARCH=\" -arch=$enableval\"]";
     for (name, text_of_it, makefile, found) in [

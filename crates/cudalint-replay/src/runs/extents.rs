@@ -66,9 +66,10 @@ impl Axis {
         self.open || self.values.contains(&extent)
     }
 
-    /// The value to try in place of a guessed one.
+    /// The value to try in place of a guessed one: one that is written, where there may be others as well.
     pub fn nearest(&self, guessed: u32) -> u32 {
-        if self.admits(guessed) {
+        let is_written = self.values.iter().any(|value| *value > 1);
+        if self.values.contains(&guessed) || self.open && !is_written {
             return guessed;
         }
         let below = self.values.iter().copied().filter(|value| *value <= guessed).max();
@@ -243,7 +244,11 @@ impl<'p> Reader<'p> {
                 }
                 self.by_callers(local.0 as usize, depth)
             }
-            Expr::Local(local) if !self.is_changed(*local) => each(&self.values(*local)),
+            Expr::Local(local) => {
+                let mut all = each(&self.values(*local));
+                all.open |= self.is_changed(*local);
+                all
+            }
             Expr::Name { path, .. } if path.segments.len() == 1 && !self.function.scope.segments.is_empty() => {
                 path.last().map_or_else(Numbers::open, |name| self.member(name, depth))
             }
