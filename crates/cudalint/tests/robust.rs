@@ -188,6 +188,19 @@ fn a_record_in_itself_many_times() {
     survives("b.cu", &program(&other, "f()"));
 }
 
+/// What a compiler refuses: each class would be made of as many of itself, level by level.
+#[test]
+fn a_class_that_is_its_own_base_many_times() {
+    let bases = |name: &str, count: usize| vec![name; count].join(", ");
+    let text = format!(
+        "struct A : {} {{ int *p; }};\nstruct B : {} {{ int *p; B() {{}} }};\n{}",
+        bases("A", 30),
+        bases("B", 10),
+        "int main() { A a; cudaMalloc(&a.p, 4); B b; cudaMalloc(&b.p, 4); return 0; }\n"
+    );
+    survives("own_base.cu", &text);
+}
+
 /// The members' destructors were looked at once for each way to them.
 #[test]
 fn a_singleton_of_many_of_its_own_kind() {

@@ -69,8 +69,10 @@ impl<'p> Walker<'p> {
     /// The part of an object that is made by a constructor of its own class, or of a base.
     fn make_base(&mut self, place: &Place, class: &Ty, args: &'p [ExprId], depth: u32) {
         let outs = self.arguments_of(None, args);
+        // Where a text is read wrongly a class may be its own base, several times.
         if let Ty::Record(entry, _) = class.value()
             && depth < MAX_BASES
+            && self.budget.step()
             && let Some(record) = self.project.record_at(*entry).filter(|record| record.defined)
         {
             // A copy is one of that part alone.
