@@ -99,15 +99,10 @@ impl Exports {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         let is_public = is_public(folders);
         let is_within = |of: &PathBuf| Path::new(folders).ancestors().any(|folder| folder.ends_with(of));
-        // Documents, programs in other languages, and scripts say who includes it.
-        let speaks = |text: &Other| {
-            matches!(text.role, Role::Document | Role::Foreign | Role::Script)
-                && words_at(&text.text, name).next().is_some()
-        };
         let has_program = || self.programs.iter().any(is_within);
         let within = self.has_binding || (is_kernel || has_program()) && !is_public;
         let installs = || self.installs.iter().any(is_within);
-        !is_kernel && installs() || !within || texts.iter().any(speaks)
+        !is_kernel && installs() || !within || texts.iter().any(|text| text.hands_on(name))
     }
 }
 

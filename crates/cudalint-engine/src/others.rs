@@ -74,6 +74,31 @@ impl Other {
         self.text.match_indices(name).any(|(at, _)| !self.is_comment(at))
     }
 
+    /// Whether others learn from it that a header of this name is theirs to include. A document that lists it among a project's files does
+    /// not say so.
+    pub fn hands_on(&self, header: &str) -> bool {
+        let names = |text: &str| words_at(text, header).next().is_some();
+        match self.role {
+            Role::Foreign | Role::Script => names(&self.text),
+            Role::Document => {
+                const ALONE: [&str; 3] = ["header-only", "header only", "single header"];
+                const TAKING: [&str; 5] = ["include", "copy", "drop", "import", "link"];
+                let is_folder = |line: &str, at: usize, word: &str| line[at + word.len()..].starts_with('/');
+                let takes = |line: &str| {
+                    let takes = |word: &&str| line.match_indices(*word).any(|(at, _)| !is_folder(line, at, word));
+                    TAKING.iter().any(takes)
+                };
+                let told = |line: &str| names(line) && takes(&line.to_ascii_lowercase());
+                names(&self.text)
+                    && (self.text.lines().any(told) || {
+                        let text = self.text.to_ascii_lowercase();
+                        ALONE.iter().any(|words| text.contains(words))
+                    })
+            }
+            Role::Build | Role::Quiet => false,
+        }
+    }
+
     /// Whether it spells a word outside of comments of C and C++.
     pub fn names(&self, name: &str) -> bool {
         words_at(&self.text, name).any(|at| self.role != Role::Quiet || !self.is_comment(at))
@@ -189,13 +214,10 @@ impl<'p> Others<'p> {
         self.texts().unwrap_or_default().iter().map(|text| &*text.text)
     }
 
-    /// Whether documents, scripts or programs in other languages name a header; also where they are too many to be read.
+    /// Whether documents, scripts or programs in other languages hand on a header; also where they are too many to be read.
     pub fn tell_of(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
-        let tells = |text: &Other| {
-            matches!(text.role, Role::Document | Role::Foreign | Role::Script) && text.text.contains(name)
-        };
-        self.texts().is_none_or(|texts| texts.iter().any(tells))
+        self.texts().is_none_or(|texts| texts.iter().any(|text| text.hands_on(name)))
     }
 
     /// Whether a word may stand in one of them, be it in a comment.

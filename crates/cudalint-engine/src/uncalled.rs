@@ -12,7 +12,7 @@ use crate::exports::{Code, Exports, is_inside, is_of_program, is_trial};
 use crate::file_uses::File;
 use crate::meant::{Meant, Named, expanding};
 use crate::others::{self, Other, Others, words, words_at};
-use crate::pasting::{pasted, pastes_blindly};
+use crate::pasting::{Part, pasted, pastes_blindly};
 use crate::roles::{COMPILED, Role};
 use crate::unlisted::is_main;
 use cudalint_program::Project;
@@ -70,8 +70,10 @@ pub(crate) struct Uses<'p> {
     is_program: bool,
     /// Whether the project has no file that builds it.
     builds_nothing: bool,
-    /// Parts of names that macros put together with something else: whether they begin the name.
-    pasted: Vec<(&'p str, bool)>,
+    /// Parts of names that macros put together with something else.
+    pasted: Vec<Part<'p>>,
+    /// All words of the files.
+    words: OnceLock<FxHashSet<&'p str>>,
     /// Where the names of functions and classes stand: file and position.
     places: OnceLock<FxHashMap<&'p str, Vec<(usize, usize)>>>,
     /// Functions and classes by their names.
@@ -181,6 +183,7 @@ impl<'p> Uses<'p> {
             is_program,
             builds_nothing: builds[0].is_empty(),
             pasted,
+            words: OnceLock::new(),
             places: OnceLock::new(),
             named: OnceLock::new(),
             expanding: OnceLock::new(),
@@ -257,10 +260,9 @@ impl<'p> Uses<'p> {
         if !file.compiled && !file.in_program && !file.of_main && within != Within::Template {
             return false;
         }
-        let is_pasted = |(part, begins): &(&str, bool)| {
-            if *begins { function.name.starts_with(part) } else { function.name.ends_with(part) }
-        };
-        if file.pastes || self.pasted.iter().any(is_pasted) {
+        let all = || self.files.iter().flat_map(|file| words(file.text).map(|(_, word)| word)).collect();
+        let is_word = |word: &str| self.words.get_or_init(all).contains(word) || ask.others.spell(word);
+        if file.pastes || self.pasted.iter().any(|part| part.may_make(&function.name, &is_word)) {
             return false;
         }
         // A module that something loads has no `main`.
@@ -452,8 +454,8 @@ impl<'p> Uses<'p> {
                     return true;
                 }
             }
-            // A file that defines a function of this name itself means its own, and belongs to another program.
-            if index != home && self.means_its_own(index, name, ask.project) {
+            // A file that has a function of this name itself means its own, and belongs to another program.
+            if self.means_its_own(index, home, name, ask.project) {
                 return true;
             }
             let mut around = file.module.functions.iter().filter(|it| it.span.range().contains(&at)).peekable();
@@ -465,18 +467,22 @@ impl<'p> Uses<'p> {
         })
     }
 
-    /// Whether a source file defines a free function of a name, and neither it nor what it includes tells of another one.
-    fn means_its_own(&self, index: usize, name: &str, project: &Project) -> bool {
-        let Some(file) = self.files.get(index).filter(|file| file.compiled) else { return false };
-        let named = |file: &'_ File<'p>| {
-            let named = file.module.functions.iter().filter(|other| other.name == *name);
-            named.map(|other| other.body.is_some() && other.role == FunctionRole::Free).collect::<Vec<_>>()
+    /// Whether a source file with what it includes, without the function's own file, defines all free functions of a name that it tells
+    /// of.
+    fn means_its_own(&self, index: usize, home: usize, name: &str, project: &Project) -> bool {
+        let is_source = |at: usize| self.files.get(at).is_some_and(|file| file.compiled);
+        let included = &project.includes().reach(index as u32).included;
+        if index == home || !is_source(index) || included.has(home as u32) {
+            return false;
+        }
+        let modules = included.iter().map(|other| *other as usize).chain([index]);
+        let functions = modules.filter_map(|at| self.files.get(at)).flat_map(|file| file.module.functions.iter());
+        let named: Vec<&Function> = functions.filter(|other| other.name == *name).collect();
+        let is_defined = |one: &&Function| {
+            let same = |other: &&Function| other.body.is_some() && other.param_count == one.param_count;
+            one.role == FunctionRole::Free && named.iter().any(same)
         };
-        let own = named(file);
-        let mut included = project.includes().reach(index as u32).included.iter();
-        !own.is_empty()
-            && own.iter().all(|defined| *defined)
-            && included.all(|other| self.files.get(*other as usize).is_some_and(|other| named(other).is_empty()))
+        !named.is_empty() && named.iter().all(is_defined)
     }
 
     /// Whether a function's name stands in another one.
