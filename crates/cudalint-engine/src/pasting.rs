@@ -44,7 +44,7 @@ impl Part<'_> {
     /// Whether the macro may make a name. `is_word`: whether anybody writes the rest of it, which an argument has to say.
     pub(crate) fn may_make(&self, name: &str, is_word: &dyn Fn(&str) -> bool) -> bool {
         let rest = if self.begins { name.strip_prefix(self.text) } else { name.strip_suffix(self.text) };
-        rest.is_some_and(|rest| self.many || is_word(rest))
+        rest.is_some_and(|rest| self.many || rest.is_empty() || is_word(rest))
     }
 }
 

@@ -24,6 +24,7 @@ pub mod quantity;
 mod reliance;
 pub mod runs;
 mod spaces;
+mod speaks;
 mod statics;
 pub mod status;
 mod stored_first;

@@ -149,6 +149,8 @@ fn functions_that_nobody_calls() {
         // Others would have to declare it themselves.
         (LIBRARY, format!("extern \"C\" {get}")),
         (MAKEFILE, format!("{get}void use(void **p) {{ if (false) get(p); }}\n")),
+        // Nobody writes what would make the name of this.
+        (MAKEFILE, format!("#define CALL(x) g##x\n{get}")),
     ] {
         assert_eq!(told(build, &text, &[]), ["get?"], "{build:?} {text}");
     }
@@ -186,6 +188,9 @@ fn functions_that_nobody_calls() {
         (LIBRARY, format!("extern \"C\" {get}"), declared),
         (LIBRARY, format!("extern \"C\" {get}"), ("main.f90", "call get(p)\n")),
         (MAKEFILE, format!("#define CALL(x) get##x\n{get}"), ("x.txt", "")),
+        (MAKEFILE, format!("#define CALL(x) g##x\n{get}void use(void **p) {{ CALL(et)(p); }}\n"), ("x.txt", "")),
+        (MAKEFILE, format!("#define CALL(x) x##t\n{get}void use(void **p) {{ CALL(ge)(p); }}\n"), ("x.txt", "")),
+        (MAKEFILE, format!("#define CALL(x, y) g##x##y\n{get}"), ("x.txt", "")),
         (MAKEFILE, format!("#define EXPORTED\nEXPORTED {get}"), ("x.txt", "")),
         (MAKEFILE, through.replace("void more", "__attribute__((constructor)) void more"), ("x.txt", "")),
     ] {
@@ -257,6 +262,54 @@ fn kernels_that_nobody_launches() {
     // The driver is asked for it by its name.
     let named = told("cuModuleGetFunction(&f, module, \"_Z3oldPi\");");
     assert!(named.iter().filter(|it| !it.ends_with("possible")).count() == 2, "{named:?}");
+}
+
+#[test]
+fn kernels_of_a_name_that_other_programs_have() {
+    let kernel =
+        "__shared__ int s[64];\n    s[threadIdx.x] = threadIdx.x;\n    out[threadIdx.x] = s[63 - threadIdx.x];\n}\n";
+    let old = format!(
+        "#include <cuda_runtime.h>\n__global__ void step(int *out) {{\n    {kernel}void old(int *d) {{ }}\nint main() {{ return 0; }}\n"
+    );
+    let other = "__global__ void step(int *out);\n__global__ void step(int *out) { out[threadIdx.x] = 1; }\n";
+    let confidences = |head: &str, more: &[(&str, &str)]| {
+        let user = format!(
+            "#include <cuda_runtime.h>\n{head}int main() {{ int *d; cudaMalloc(&d, 256); step<<<1, 64>>>(d); }}\n"
+        );
+        let makefile = ("Makefile", "all: old.cu user.cu\n\tnvcc old.cu -o old\n\tnvcc user.cu -o user\n");
+        let files = [("cudalint.toml", ""), makefile, ("old.cu", &*old), ("user.cu", &*user)];
+        let args = ["--select", "shared-memory-race", "--min-confidence", "possible", "--output-format", "json", "."];
+        let report: serde_json::Value =
+            serde_json::from_str(&Sandbox::new(&[&files, more].concat()).run(&args).stdout).unwrap();
+        let all = report["findings"].as_array().unwrap().clone();
+        all.iter().map(|finding| finding["confidence"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // Its own, declared before it, and one in a header of its own.
+    assert_eq!(confidences(other, &[]), ["possible"]);
+    assert_eq!(confidences("#include \"step.cuh\"\n", &[("step.cuh", other)]), ["possible"]);
+    // What it declares alone may be the other file's.
+    assert_ne!(confidences("__global__ void step(int *out);\n", &[]), ["possible"]);
+}
+
+#[test]
+fn races_in_what_is_computed_to_be_timed() {
+    let confidences = |end: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n#include <stdio.h>\n__device__ void last(volatile int *s, int i) {{ s[i] += s[i + 32]; s[i] += s[i + 16]; }}\n\
+             __global__ void sum(int *in, int *out) {{\n    __shared__ int s[64];\n    s[threadIdx.x] = in[threadIdx.x];\n    \
+             if (threadIdx.x < 32) last(s, threadIdx.x);\n    if (threadIdx.x == 0) out[0] = s[0];\n}}\n\
+             int main() {{\n    int *in, *out, *more, host[64], total = 0; float ms;\n    cudaEvent_t a, b;\n    cudaMalloc(&in, 256); \
+             cudaMalloc(&out, 256); cudaMalloc(&more, 256);\n    cudaMemcpy(in, host, 256, cudaMemcpyHostToDevice);\n    sum<<<1, 64>>>(in, out);\n    \
+             sum<<<1, 64>>>(out, more);\n    cudaEventElapsedTime(&ms, a, b);\n    printf(\"%f %d\", ms, total);\n    {end}\n    return 0;\n}}\n"
+        );
+        at_lines(&text, "shared-memory-race", "a.cu")
+    };
+    assert!(confidences("").iter().all(|it| it.ends_with("possible")), "{:?}", confidences(""));
+    let shown = confidences("cudaMemcpy(&total, more, 4, cudaMemcpyDeviceToHost); printf(\"%d\", total);");
+    assert!(shown.iter().any(|it| it.ends_with("definite")), "{shown:?}");
+    // Somebody else may look.
+    let given = confidences("look(more);");
+    assert!(given.iter().any(|it| it.ends_with("definite")), "{given:?}");
 }
 
 #[test]

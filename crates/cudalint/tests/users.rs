@@ -101,6 +101,9 @@ fn inline_functions_in_headers_of_a_program() {
     };
     assert_eq!(by_hand("kernels/steps.cuh", ("x.txt", "")), ["get?"]);
     assert_eq!(by_hand("kernels/steps.cuh", ("README.md", "Include `steps.cuh`.\n")), ["get"]);
+    assert_eq!(by_hand("kernels/steps.cuh", ("README.md", "A header-only library: `steps.cuh`.\n")), ["get"]);
+    // A list of a project's files hands nothing on.
+    assert_eq!(by_hand("kernels/steps.cuh", ("README.md", "|- include/steps.cuh   the steps\n")), ["get?"]);
     assert_eq!(by_hand("include/steps.cuh", ("x.txt", "")), ["get"]);
     // What trials use may be made for others.
     assert_eq!(told("include/ui.h", "tests/main.cu", begins), ["get"]);

@@ -1,6 +1,6 @@
 //! An execution while it is classified.
 
-use super::unread::is_unread;
+use super::unread::{computes_for_nobody, is_unread};
 use crate::runs::KernelRun;
 use cudalint_kernel::readings::{Formula, formula, sinks};
 use cudalint_kernel::report::{Event, EventKind, ObjectKind, Site};
@@ -46,6 +46,12 @@ impl Executed<'_> {
             allocation.is_some_and(|allocation| is_unread(self.project, allocation))
         };
         given.filter(|(_, buffer)| once(*buffer) && unread(*buffer)).collect()
+    }
+
+    /// Whether nobody reads anything of what all launches with these numbers compute.
+    pub fn computes_for_nobody(&self) -> bool {
+        let launches = &self.run.launched;
+        !launches.is_empty() && launches.iter().all(|(launch, _)| computes_for_nobody(self.project, *launch))
     }
 
     /// Whether all that an event changes is in memory that nobody looks at, or in no memory.

@@ -72,6 +72,7 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
     let races = races::Races::of(run);
     let for_hip = own.project.is_for_hip(run.kernel.0);
     let sinks = own.sinks();
+    let for_nobody = LazyCell::new(|| own.computes_for_nobody());
     let mut places = BTreeSet::new();
     let mut found: Vec<Found<'_>> = Vec::new();
     for (index, event) in run.report.events.iter().enumerate() {
@@ -97,6 +98,7 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
             let harm = match race(event).map(|race| (race.harm(group), race)) {
                 // The code says it at once, an execution later.
                 _ if own.fills_sinks(event, &sinks) || *reach == Reach::Nowhere => Harm::Nowhere,
+                _ if is_about_values(event) && *for_nobody => Harm::Nowhere,
                 Some((Harm::Surely, race)) if harmless(&race) => Harm::Perhaps,
                 Some((harm, _)) => harm,
                 // Whether anybody looks at it is not known: the last step of a sum reads what it does not use.
@@ -136,6 +138,11 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
             shown.alike.push(one.index);
         }
     }
+}
+
+/// Whether an event does no harm but by the values that it leaves.
+fn is_about_values(event: &Event) -> bool {
+    matches!(event.kind, EventKind::Race { .. } | EventKind::UninitializedRead { .. })
 }
 
 /// Whether an event is a read of memory of others that nothing has written.

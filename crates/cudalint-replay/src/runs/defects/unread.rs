@@ -5,14 +5,18 @@
 //! use is one of the few that look at nothing. A use of any other kind is taken for one that reads.
 
 use crate::facts::{Buffer, Event, EventKind, Site};
+use crate::speaks::speaks_by_parameters;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, Space};
-use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Module, ModuleId, Path, Stmt, StmtId, Type};
+use cudalint_program::ir::{Expr, ExprId, Function, LaunchExpr, LocalId, Module, ModuleId, Path, Stmt, StmtId, Type};
 use cudalint_program::visit::{Item, operands, walk};
 use cudalint_program::{Name, Project, ir};
 
 /// Casts and the like around a variable that are looked through.
 const MAX_DEPTH: u32 = 8;
+
+/// Variables that kernels are given together, at most.
+const MAX_MET: usize = 64;
 
 /// Whether nothing that the program does after a launch of the kernel reads what is in the memory; it has been copied to the host,
 /// or the function measures time.
@@ -23,12 +27,12 @@ pub(super) fn is_unread(project: &Project, buffer: &Buffer) -> bool {
     reader.is_of_device(device)
         && reader.uses(device).is_some_and(|uses| {
             let kernel = uses.iter().find_map(|of| match of {
-                Use::Launch(kernel) => Some(*kernel),
+                Use::Launch(launch) => reader.kernel_of(launch),
                 _ => None,
             });
             uses.iter().all(|of| match of {
                 Use::Allocation | Use::Written => true,
-                Use::Launch(other) => kernel == Some(*other),
+                Use::Launch(other) => kernel.is_some() && kernel == reader.kernel_of(other),
                 Use::CopiedTo(host) => {
                     copies += 1;
                     reader.destination(*host).is_some_and(|host| reader.is_never_read(host, device))
@@ -36,6 +40,46 @@ pub(super) fn is_unread(project: &Project, buffer: &Buffer) -> bool {
             }) && kernel.is_some()
                 && (copies > 0 || reader.measures())
         })
+}
+
+/// Whether nobody reads anything of what a launch computes: the function around it measures time, and all memory that the kernel is
+/// given stays where it is, whatever other kernels are given it.
+pub(super) fn computes_for_nobody(project: &Project, launch: Site) -> bool {
+    let Some(reader) = Reader::around(project, launch).filter(Reader::measures) else { return false };
+    let Some(body) = &reader.function.body else { return false };
+    let mut found = None;
+    walk(reader.module, reader.function, body, |item| {
+        if let Item::Expr(id) = item
+            && let Some(node) = reader.module.exprs.get(id)
+            && let (Expr::Launch(there), true) = (&node.kind, node.span == launch.span)
+        {
+            found = Some(&**there);
+        }
+        found.is_none()
+    });
+    let Some(of) = found else { return false };
+    let mut met = Vec::new();
+    let mut open = Vec::new();
+    if !reader.keeps_to_itself(of, &mut open) {
+        return false;
+    }
+    while let Some(device) = open.pop() {
+        if met.contains(&device) {
+            continue;
+        }
+        met.push(device);
+        let stays = |uses: Vec<Use<'_>>| {
+            uses.iter().all(|of| match of {
+                Use::Allocation | Use::Written => true,
+                Use::Launch(launch) => reader.keeps_to_itself(launch, &mut open),
+                Use::CopiedTo(host) => reader.destination(*host).is_some_and(|host| reader.is_never_read(host, device)),
+            })
+        };
+        if met.len() > MAX_MET || !reader.is_of_device(device) || !reader.uses(device).is_some_and(stays) {
+            return false;
+        }
+    }
+    !met.is_empty()
 }
 
 /// Whether a copy or a set fills memory that nobody reads, in a function that measures time.
@@ -64,8 +108,8 @@ enum Use<'m> {
     Written,
     /// The memory is copied to there.
     CopiedTo(ExprId),
-    /// A kernel of this name is given it.
-    Launch(&'m Path),
+    /// A kernel is given it.
+    Launch(&'m LaunchExpr),
 }
 
 /// A function of the host while it is asked what it does with its variables.
@@ -118,12 +162,44 @@ impl<'p> Reader<'p> {
             })
     }
 
+    /// The kernel of a launch, as it is written.
+    fn kernel_of(&self, launch: &LaunchExpr) -> Option<&'p Path> {
+        match self.kind(launch.kernel) {
+            Some(Expr::Name { path, .. }) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Whether a kernel that is launched here says nothing but in the memory that it is given; the variables that point there are added
+    /// to `given`.
+    fn keeps_to_itself(&self, launch: &LaunchExpr, given: &mut Vec<LocalId>) -> bool {
+        let named = |path| self.project.kernel(self.id, &self.function.scope, path, Some(launch.args.len()));
+        let Some((module, id)) = self.kernel_of(launch).and_then(named) else { return false };
+        let Some(kernel) = self.project.function_at(module, id) else { return false };
+        let types = &self.project.module(module).types;
+        let is_number = |index: usize| {
+            let ty = kernel.params().get(LocalId(index as u32)).and_then(|parameter| types.get(parameter.ty));
+            matches!(ty, Some(Type::Int { .. } | Type::Float { .. } | Type::Bool))
+        };
+        for (index, arg) in launch.args.iter().enumerate() {
+            match self.variable(*arg) {
+                Some(local) if self.is_pointer(local) => given.push(local),
+                Some(local) if self.is_number(local) => {}
+                _ if is_number(index) => {}
+                _ => return false,
+            }
+        }
+        speaks_by_parameters(self.project, (module, id))
+    }
+
     /// Whether the function measures time.
     fn measures(&self) -> bool {
         let Some(body) = &self.function.body else { return false };
         let of_time = |name: &Name| {
             let name = name.as_str().to_ascii_lowercase();
-            ["elapsed", "clock", "chrono", "timer", "gettimeofday", "wtime"].iter().any(|word| name.contains(word))
+            const WORDS: [&str; 8] =
+                ["elapsed", "clock", "chrono", "timer", "gettime", "wtime", "cpusecond", "timestamp"];
+            WORDS.iter().any(|word| name.contains(word))
         };
         let mut found = false;
         walk(self.module, self.function, body, |item| {
@@ -302,10 +378,10 @@ impl<'p> Reader<'p> {
             }
             Expr::Unary(ir::UnaryOp::Not, value) if is_it(value) => Some(Vec::new()),
             Expr::Launch(launch) => {
-                let Some(Expr::Name { path, .. }) = self.kind(launch.kernel) else { return None };
+                self.kernel_of(launch)?;
                 let given = launch.args.iter().filter(|arg| is_it(arg)).count();
                 (given > 0).then(|| {
-                    uses.push(Use::Launch(path));
+                    uses.push(Use::Launch(launch));
                     launch.args.iter().chain(&launch.config).copied().filter(|arg| !is_it(arg)).collect()
                 })
             }
