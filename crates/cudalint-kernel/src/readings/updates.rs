@@ -2,7 +2,7 @@
 //! (`a[i] = a[i] + 1`, `if (x < best) best = x`). A loop that goes round as long as what it reads says so, and stores something
 //! else there meanwhile, updates nothing.
 
-use crate::code::{Block, Code, Expr, ExprId, Item, Place, Stmt, StmtId};
+use crate::code::{Block, Code, Expr, ExprId, Item, Place, Stmt};
 use crate::report::Site;
 
 /// Nesting of blocks that is looked into.
@@ -29,9 +29,7 @@ pub fn is_update(code: &Code, read: Site, write: Site) -> bool {
                 },
                 Item::Stmt(id) => match &code.stmt(id).kind {
                     Stmt::If { condition, then, otherwise } => {
-                        let begins = |way: &Block| {
-                            first_of(code, way).is_some_and(|first| writes_at(code, Item::Stmt(first), write))
-                        };
+                        let begins = |way: &Block| begins_with(code, way, write, MAX_DEPTH);
                         reads_at(code, *condition, read) && (begins(then) || begins(otherwise))
                     }
                     _ => false,
@@ -43,16 +41,17 @@ pub fn is_update(code: &Code, read: Site, write: Site) -> bool {
     found
 }
 
-/// The statement that a branch begins with.
-fn first_of(code: &Code, block: &Block) -> Option<StmtId> {
-    let mut first = *block.first()?;
-    for _ in 0..MAX_DEPTH {
-        match &code.stmt(first).kind {
-            Stmt::Block(inner) => first = *inner.first()?,
-            _ => return Some(first),
+/// Whether a branch begins with the store at a place, or with a test that leads to it at once.
+fn begins_with(code: &Code, block: &Block, write: Site, depth: u32) -> bool {
+    let (Some(depth), Some(first)) = (depth.checked_sub(1), block.first()) else { return false };
+    match &code.stmt(*first).kind {
+        Stmt::Block(inner) => begins_with(code, inner, write, depth),
+        Stmt::If { then, otherwise, .. } => {
+            begins_with(code, then, write, depth) || begins_with(code, otherwise, write, depth)
         }
+        Stmt::Loop { .. } => false,
+        _ => writes_at(code, Item::Stmt(*first), write),
     }
-    None
 }
 
 /// Whether an expression reads memory at a place of the code.

@@ -76,6 +76,9 @@ impl Lowerer<'_> {
 
     fn specifier_inner<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> TypeId {
         let text = s.text(node);
+        if is_complex(s, node) {
+            return self.push_type(Type::Unknown);
+        }
         match cuda_kind(node) {
             CudaKind::PrimitiveType
             | CudaKind::TypeIdentifier
@@ -273,4 +276,21 @@ impl Lowerer<'_> {
         self.leave();
         args
     }
+}
+
+/// Whether a type of C's complex numbers goes on behind its first word: `double complex z`, of which the grammar knows nothing.
+fn is_complex(s: Src<'_>, node: Node<'_>) -> bool {
+    const WORDS: [&str; 3] = ["complex", "_Complex", "__complex__"];
+    if !matches!(cuda_kind(node), CudaKind::PrimitiveType | CudaKind::SizedTypeSpecifier) {
+        return false;
+    }
+    let Some(behind) = s.text.get(node.end_byte()..).map(str::trim_start) else { return false };
+    WORDS.iter().any(|word| {
+        // `double complex;` declares a variable of that name.
+        behind.strip_prefix(word).is_some_and(|rest| {
+            let rest = rest.trim_start_matches([' ', '\t']);
+            let apart = rest.len() + word.len() < behind.len();
+            rest.starts_with('*') || apart && rest.starts_with(|next: char| next.is_ascii_alphabetic() || next == '_')
+        })
+    })
 }
