@@ -20,12 +20,12 @@ fn way(text: &str) -> String {
     text.replace('\\', "/")
 }
 
-/// Whether a build file's text means another file than the one of this name in a folder: one lies beside the build file, which is not
-/// around the folder and does not lead there. `sources`: the real paths of the project's sources.
+/// Whether a build file's text means another file than the one of this name in a folder: one lies beside the build file, which does not
+/// lead to that folder. `sources`: the real paths of the project's sources.
 pub(crate) fn means_another(build: &Other, folder: &Path, name: &str, sources: &FxHashSet<&Path>) -> bool {
     let (own, text) = (build.folder(), &*build.text);
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
-    if build.role != Role::Build || folder.starts_with(own) || !sources.contains(&*own.join(name)) {
+    if build.role != Role::Build || folder == own || !sources.contains(&*own.join(name)) {
         return false;
     }
     let last = folder.file_name().and_then(|last| last.to_str()).unwrap_or("");

@@ -111,19 +111,32 @@ pub(crate) fn unlisted(
     let is_listed: Vec<bool> = files.iter().map(is_listed).collect();
     let sources: Vec<usize> = (0..files.len()).filter(|at| files[*at].is_compiled() && !is_covered[*at]).collect();
     let listed = sources.iter().filter(|at| is_listed[**at]).count();
-    let tells = listed >= LEAST && 2 * listed >= sources.len();
+    // What another source includes is part of that, and is listed nowhere.
+    let is_part = |at: &usize| project.includes().includers(ids[*at].index() as u32).iter().next().is_some();
+    let left = sources.iter().filter(|at| !is_listed[**at] && !is_part(at)).count();
+    let tells = listed >= LEAST && listed >= left;
+    // The list of a whole program: what is no program by itself is in none where it is not listed.
+    let lists_program = listed >= LEAST && sources.iter().any(|at| is_listed[*at] && files[*at].starts());
     // A header that no file of a program includes is in no build, however its sources are listed.
     let is_program = files.iter().any(|file| file.is_compiled() && file.starts());
     let has_build = |file: &File<'_>| builds.iter().any(|build| real(file).starts_with(build.folder()));
     let programs = builds.iter().any(|build| build.text.contains("add_executable("));
     // Programs of a folder that the build makes one by one. A rule for all files of a kind makes whichever is asked for.
-    let makes_any: Vec<&Path> =
-        builds.iter().filter(|build| makes_any(&build.text)).map(|build| build.folder()).collect();
+    let makes_any: Vec<(&Path, Vec<&str>)> = builds
+        .iter()
+        .map(|build| (build.folder(), makes_any(&build.text)))
+        .filter(|(_, endings)| !endings.is_empty())
+        .collect();
     let mut programs_made: FxHashMap<&str, usize> = FxHashMap::default();
     for file in sources.iter().filter(|at| is_listed[**at] && files[**at].starts()).map(|at| &files[*at]) {
         *programs_made.entry(file.folder()).or_default() += 1;
     }
-    let is_made_if_asked = |file: &File<'_>| makes_any.iter().any(|folder| real(file).starts_with(folder));
+    let is_made_if_asked = |file: &File<'_>| {
+        let makes = |(folder, endings): &(&Path, Vec<&str>)| {
+            real(file).starts_with(folder) && endings.iter().any(|ending| file.path.ends_with(ending))
+        };
+        makes_any.iter().any(makes)
+    };
     let programs_made = |file: &File<'_>| {
         if is_made_if_asked(file) { 0 } else { programs_made.get(file.folder()).copied().unwrap_or_default() }
     };
@@ -193,7 +206,7 @@ pub(crate) fn unlisted(
                 || tells && has_build(file) && !is_covered[*at]
                 || is_left_out()
         } else if file.is_compiled() {
-            let is_told = tells && has_build(file) && !is_covered[*at] || is_left_out();
+            let is_told = (tells || lists_program) && has_build(file) && !is_covered[*at] || is_left_out();
             is_told && !by_hand.contains(file.folder())
         } else {
             // A library that is a part of the project's own programs, and hands on no headers, has no other users.
@@ -249,18 +262,38 @@ fn names_other_kind(text: &str, file: &File<'_>) -> bool {
     places.peek().is_some() && places.all(is_other)
 }
 
-/// Whether a makefile has a rule for all sources of a kind that makes more than objects of them.
-fn makes_any(text: &str) -> bool {
+/// The endings of sources of which a makefile has a rule for all that makes more than objects of them.
+fn makes_any(text: &str) -> Vec<&'static str> {
     const PARTS: [&str; 6] = [".o", ".obj", ".d", ".ptx", ".cubin", ".fatbin"];
     let is_for_parts = |line: &str| {
         line.split_once(':').is_some_and(|(target, _)| PARTS.iter().any(|part| target.trim_end().ends_with(part)))
     };
-    text.lines().any(|line| line.contains("%.c") && !is_for_parts(line))
+    let mut endings = Vec::new();
+    for line in text.lines().filter(|line| line.contains("%.c") && !is_for_parts(line)) {
+        for (at, _) in line.match_indices('%') {
+            let word = line[at + 1..].split(|letter: char| letter.is_whitespace() || "),;".contains(letter)).next();
+            endings.extend(COMPILED.iter().copied().find(|ending| word == Some(*ending)));
+        }
+    }
+    endings
 }
 
 /// Whether a file is kept beside the one that it is a copy of: `solver_old.cu` beside `solver.cu`.
 fn is_kept_copy(file: &File<'_>, files: &[File<'_>]) -> bool {
-    const KEPT: [&str; 8] = ["backup", "bak", "bkp", "commented", "copy", "old", "orig", "original"];
+    const KEPT: [&str; 12] = [
+        "backup",
+        "bak",
+        "bkp",
+        "commented",
+        "copy",
+        "deprecated",
+        "depricated",
+        "legacy",
+        "obsolete",
+        "old",
+        "orig",
+        "original",
+    ];
     let is_digit = |letter: char| letter.is_ascii_digit();
     let is_word = |word: &str| KEPT.contains(&&*word.trim_end_matches(is_digit).to_ascii_lowercase());
     let mut stem = file.stem();

@@ -63,6 +63,8 @@ fn sources_beside_a_build_of_few() {
     let none = ("x.txt", "");
     for build in [
         ("Makefile", make),
+        // What makes any program of another kind makes none of this.
+        ("Makefile", &*format!("{make}%: %.cpp\n\tg++ -o $@ $<\n")),
         ("Makefile", &*format!("{make}%.o: %.cu\n\tnvcc -c $<\nclean:\n\t-rm $(OBJ)/*\ndepend:\n\tmakedepend *.cu\n")),
         ("setup.py", "setup(ext_modules=[Extension('a', sources=['main.cu', 'matrix.cu'])])\n"),
     ] {
@@ -194,6 +196,34 @@ fn sources_with_the_name_of_one_that_another_folder_builds() {
     }
     // Where none lies beside it, the build may mean any.
     assert_eq!(told("part.o: part.cu\n\tnvcc -c part.cu -o ../tmp/part.o\n", "tools/one.cu"), ["part"]);
+}
+
+/// The list of a whole program has all of its parts, however many files lie around it; copies in a folder below have the names of parts.
+#[test]
+fn sources_around_the_list_of_a_whole_program() {
+    let [a, b, c, part] = ["a", "b", "c", "part"].map(|name| format!("#include \"all.h\"\n{}", dropping(name)));
+    let header = "void a(void **p);\nvoid b(void **p);\nvoid c(void **p);\nvoid part(void **p);\n";
+    let main = "#include \"all.h\"\nint main() { void *p; a(&p); b(&p); c(&p); part(&p); return 0; }\n";
+    let told = |objects: &str, more: &[(&str, &str)]| {
+        let makefile = format!("app: {objects}\n\tnvcc $^ -o app\n%.o: %.cu\n\tnvcc -c $<\n");
+        let own = [("all.h", header), ("a.cu", &*a), ("b.cu", &*b), ("c.cu", &*c), ("main.cu", main)];
+        let rest: Vec<(String, &str)> =
+            (0..9).map(|at| (format!("left{at}.cu"), "#include <cuda_runtime.h>\n")).collect();
+        let rest: Vec<(&str, &str)> = rest.iter().map(|(name, text)| (&**name, *text)).collect();
+        of("part", &[&own, &*rest, &[("Makefile", &*makefile)], more].concat())
+    };
+    let objects = "main.o a.o b.o c.o";
+    assert_eq!(told(objects, &[("part.cu", &part)]), ["part?"]);
+    assert_eq!(told(&format!("{objects} part.o"), &[("part.cu", &part)]), ["part"]);
+    // Without a program of its own it may be the list of a part.
+    assert_eq!(told("a.o b.o c.o", &[("part.cu", &part)]), ["part"]);
+    assert_eq!(told(objects, &[("part.cu", &part), ("README.md", "Try `nvcc part.cu`.\n")]), ["part"]);
+    // A copy below.
+    let below = format!("{objects} part.o");
+    let copies = [("part.cu", "int two;\n"), ("back/part.cu", &*part), ("back/all.h", header)];
+    assert_eq!(told(&below, &copies), ["part?"]);
+    assert_eq!(told(&below, &[("back/part.cu", &part), ("back/all.h", header)]), ["part"]);
+    assert_eq!(told(&format!("{below} back/part.o"), &copies), ["part"]);
 }
 
 /// A makefile that names sources by a way which leads nowhere, but would in another folder, was copied from there.

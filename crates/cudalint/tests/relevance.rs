@@ -563,7 +563,7 @@ fn copies_that_are_kept_beside_their_original() {
     };
     assert_eq!(told("solver_old.cu", &[("solver.cu", &*plain)]), ["was?"]);
     assert_eq!(told("solver_COPY_BACKUP.cu", &[("solver.cu", &*plain)]), ["was?"]);
-    for kept in ["solver_old2.cu", "bak_solver.cu", "bak3_solver.cu", "baksolver.cu"] {
+    for kept in ["solver_old2.cu", "solver_deprecated.cu", "bak_solver.cu", "bak3_solver.cu", "baksolver.cu"] {
         assert_eq!(told(kept, &[("solver.cu", &*plain)]), ["was?"], "{kept}");
     }
     assert_eq!(told("oldest.cu", &[("solver.cu", &*plain)]), ["was"]);
