@@ -223,6 +223,7 @@ fn run_rules(
     if asks_for_figures(input) {
         hints::add_hints(project, id, &mut facts);
     }
+    facts.prefer(|path| relevance.is_walked(path));
     let architectures = &input.reading.architectures;
     let module = project.module(id);
     // What build files name is for files that a compiler is given, and not for examples in documents and programs in strings.

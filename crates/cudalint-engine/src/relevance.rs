@@ -23,7 +23,7 @@ use cudalint_findings::{Confidence, Fault, Finding, Shows, Witness};
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::{FunctionRole, ModuleId};
-use cudalint_replay::facts::{Facts, SpaceFault, SpaceFaultKind};
+use cudalint_replay::facts::{Facts, SpaceFault, SpaceFaultKind, Step};
 use cudalint_syntax::{Language, Span, flaw};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
@@ -170,18 +170,27 @@ impl<'p> Relevance<'p> {
 
     /// Whether the way by which a finding comes about begins in a function that nobody calls.
     fn begins_nowhere(&self, id: ModuleId, finding: &Finding) -> Option<String> {
-        let others = self.others.as_ref();
         let path = finding.witness.as_ref().map_or(&[][..], |witness| &witness.path);
         path.iter().find_map(|step| {
             let (place, at) = (&step.place, step.place.range.start);
             let is_it = |id: &ModuleId| **self.project.path(*id) == *place.path;
             let module = if is_it(&id) { Some(id) } else { self.project.modules().find(is_it) }?;
-            match self.uses.of(self.project, module, at, others) {
-                Users::Some => None,
-                Users::NotInProgram(reason) => Some(reason),
-                Users::Never => Some("a function is called, which nothing in this project does".to_owned()),
-            }
+            self.nobody_calls(module, at)
         })
+    }
+
+    /// Whether nothing is known of a way that keeps programs from going it.
+    pub fn is_walked(&self, path: &[Step]) -> bool {
+        path.iter().all(|step| self.nobody_calls(step.site.module, step.site.span.start as usize).is_none())
+    }
+
+    /// Why nobody calls the function around a place, where that is so.
+    fn nobody_calls(&self, module: ModuleId, at: usize) -> Option<String> {
+        match self.uses.of(self.project, module, at, self.others.as_ref()) {
+            Users::Some => None,
+            Users::NotInProgram(reason) => Some(reason),
+            Users::Never => Some("a function is called, which nothing in this project does".to_owned()),
+        }
     }
 
     fn trials(&self) -> &Trials {

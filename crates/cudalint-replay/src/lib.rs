@@ -33,6 +33,7 @@ mod sure_calls;
 mod traits;
 mod value;
 mod walk;
+mod ways;
 
 pub use host::{NO_ARGUMENTS, ProjectScan, ReplayOptions, Walked};
 pub use kept::KeptFacts;

@@ -7,6 +7,7 @@ use crate::given::Given;
 use crate::host::{ProjectScan, ReplayOptions, Walked};
 use crate::quantity::Quantity;
 use crate::walk::Walker;
+use crate::ways::add_ways;
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, FunctionRole, ModuleId};
 use cudalint_syntax::Language;
@@ -142,12 +143,15 @@ fn tidy(events: &mut Vec<Event>) {
 }
 
 /// Of two ways to one outcome, that which is surely gone; else that which choices alone lead to.
-fn surer(kept: &mut Event, other: Event) {
+fn surer(kept: &mut Event, mut other: Event) {
     let surely_gone = kept.perhaps_not_reached && !other.perhaps_not_reached && other.assumptions.is_none();
     let reached_alike = kept.perhaps_not_reached == other.perhaps_not_reached && kept.assumptions == other.assumptions;
     if surely_gone || reached_alike && kept.choices.is_none() && other.choices.is_some() {
-        *kept = other;
+        std::mem::swap(kept, &mut other);
+    } else if !reached_alike {
+        return;
     }
+    add_ways(&kept.path, &mut kept.ways, other.path, other.ways);
 }
 
 /// Whether two outcomes are the same at first sight: what their fingerprints are made of is equal.

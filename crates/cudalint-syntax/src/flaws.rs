@@ -119,6 +119,16 @@ impl Look<'_> {
         {
             return Some("a declaration of a member of something");
         }
+        // `const int n = 4` and `void f()` on the next line.
+        if self.group(at) == Some(Group::Type)
+            && let Some([name, equal, number]) = before.and_then(|last| Some([last.checked_sub(2)?, last - 1, last]))
+            && self.tokens.get(number).is_some_and(|last| last.kind == Kind::Number && self.parts(last, token))
+            && self.is(Some(equal), b'=')
+            && self.group(name) == Some(Group::Plain)
+            && name.checked_sub(1).and_then(|ty| self.group(ty)) == Some(Group::Type)
+        {
+            return Some("a declaration without its `;`");
+        }
         let starts = before.is_none() || [b';', b'}'].into_iter().any(|byte| self.is(before, byte));
         if token.kind == Kind::Number
             && self.open.is_empty()
@@ -250,6 +260,7 @@ mod tests {
             "include<stdio.h>\nint main() {}\n",
             "#include <cstdio>\ninclude \"all.h\"\nint main() {}\n",
             "using std namespace;\nint main() {}\n",
+            "const int n = 4\nvoid f() {}\n",
         ] {
             assert!(what(text).is_some(), "{text}");
         }
@@ -269,6 +280,7 @@ mod tests {
             "struct S { int a; } s = { .a = 1 };\nfloat x = (float) s.a;\nasm(\"` 1\");\n",
             "using include = A<stdio.h>;\nint n;\ninclude<stdio> f();\nvoid g() { n =\ninclude<stdio.h>(4); }\n",
             "using namespace std;\nusing EMPTY namespace std;\nusing a = b; namespace c = d;\nusing std::c; namespace e {}\n",
+            "const int n = 4 END\nvoid f() {}\nint m = 4\nEND\nn = 4\n#define A int\n;\n",
             "#include \"numbers.inc\"\nstatic const int a[] = {\n1,\n2\n};\n",
         ] {
             assert_eq!(what(text), None, "{text}");

@@ -331,6 +331,33 @@ fn ways_that_begin_in_functions_that_nobody_calls() {
     assert_eq!(told(""), ["2 possible"]);
 }
 
+/// Of several ways to one defect, that which somebody goes is told, also where it has other numbers.
+#[test]
+fn ways_beside_those_that_nobody_goes() {
+    let told = |idle: &str, live: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n__global__ void shift(int *v) {{ v[threadIdx.x] = v[threadIdx.x + 1]; }}\n\
+             void run(int n) {{ int *v; cudaMalloc(&v, n * 4); cudaMemset(v, 0, n * 4); shift<<<1, n>>>(v); }}\n\
+             void old(void) {{ {idle} }}\n\
+             int main() {{ {live} return 0; }}\n"
+        );
+        let makefile = ("Makefile", "app: main.cu\n\tnvcc $^ -o $@\n");
+        let sandbox = Sandbox::new(&[("main.cu", &*text), makefile]);
+        let args = ["--select", "missing-bounds-guard", "--min-confidence", "possible", "--output-format", "json", "."];
+        let report: serde_json::Value = serde_json::from_str(&sandbox.run(&args).stdout).unwrap();
+        let all = report["findings"].as_array().unwrap().clone();
+        let words = |it: &serde_json::Value| {
+            let threads = it["witness"]["launch"]["block"][0].as_u64().unwrap();
+            format!("{} {threads}", it["confidence"].as_str().unwrap())
+        };
+        all.iter().map(words).collect::<Vec<_>>()
+    };
+    assert_eq!(told("run(64);", ""), ["possible 64"]);
+    assert_eq!(told("run(64);", "run(64);"), ["definite 64"]);
+    assert_eq!(told("run(64);", "run(128);"), ["definite 128"]);
+    assert_eq!(told("run(64); run(32);", ""), ["possible 64"]);
+}
+
 #[test]
 fn variables_with_the_name_of_a_function() {
     let told = |uses: &str| {

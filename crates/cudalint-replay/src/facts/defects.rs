@@ -13,6 +13,8 @@ pub struct DefectFact {
     pub event: usize,
     /// Other events with the same cause, in the order of their places.
     pub alike: Vec<usize>,
+    /// Other executions that show it at the same places, each with its event, a few of them.
+    pub others: Vec<(usize, usize)>,
     /// The index formula that is the cause, for [`Defect::IndexFormula`].
     pub formula: Option<Formula>,
     /// How sure it is that a race, or a read of what nobody wrote, does harm.

@@ -60,6 +60,8 @@ pub struct Event {
     pub function: (ModuleId, FunctionId),
     /// The way there: entry function, calls, and the definitions that give the values.
     pub path: Vec<Step>,
+    /// Other ways to the same outcome, a few of them.
+    pub ways: Vec<Vec<Step>>,
     /// What reaching this point rests on (default arguments, chosen branches): empty for facts.
     pub assumptions: Assumptions,
     /// What the branches taken, and checks passed, say of the inputs.

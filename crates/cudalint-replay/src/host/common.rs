@@ -186,6 +186,7 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
         let choices = self.frames.iter().flat_map(|frame| frame.choices.iter().copied());
         let choices = (!asked).then(|| choices.collect());
         let event = Event {
+            ways: Vec::new(),
             kind,
             site,
             function,

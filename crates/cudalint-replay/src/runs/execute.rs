@@ -17,6 +17,7 @@ use crate::facts::{LaunchFact, Site};
 use crate::kept::KeptFacts;
 use crate::quantity::{Quantity, assume, union};
 use crate::reliance::Reliance;
+use crate::ways::add_ways;
 use cudalint_kernel::python::Specialization;
 use cudalint_kernel::readings::vacuous;
 use cudalint_kernel::{Budget, Code, LaunchInput};
@@ -314,6 +315,7 @@ impl Module<'_> {
             let own = given_to(seen);
             if run.assumptions.is_some() == assignment.is_some() && !run.launched.contains(&own) {
                 run.launched.push(own);
+                add_ways(&run.path, &mut run.ways, seen.event.path.clone(), seen.event.ways.clone());
                 run.perhaps_not_reached &= seen.event.perhaps_not_reached;
             }
             return Ok(run.report.coverage.complete);
@@ -533,6 +535,7 @@ fn make_run(
         buffers,
         assumptions,
         path: seen.event.path.clone(),
+        ways: seen.event.ways.clone(),
         input: launch,
         report,
         unguarded: Vec::new(),

@@ -114,6 +114,8 @@ pub struct KernelRun {
     pub assumptions: Assumptions,
     /// The way to the launch.
     pub path: Vec<Step>,
+    /// Other ways to a launch with these numbers, a few of them.
+    pub ways: Vec<Vec<Step>>,
     /// What the kernel was executed with.
     pub input: cudalint_kernel::LaunchInput,
     /// What happened.

@@ -224,6 +224,7 @@ impl Module<'_> {
             buffers,
             assumptions: assume(text),
             path: first.map(|seen| seen.event.path.clone()).unwrap_or_default(),
+            ways: first.map(|seen| seen.event.ways.clone()).unwrap_or_default(),
             input: launch,
             report,
             unguarded: Vec::new(),

@@ -13,6 +13,7 @@ pub use cudalint_kernel::readings::{Formula, Mistake};
 pub use races::{Race, race};
 
 use super::KernelRun;
+use crate::ways::has_room;
 use cudalint_kernel::readings::{election, settled};
 use cudalint_kernel::report::{Event, EventKind, ObjectKind, Reach, Site, Thread};
 use cudalint_kernel::{Code, reach};
@@ -55,8 +56,8 @@ pub(super) fn defects(project: &Project, runs: &[KernelRun], codes: &[Option<Arc
         }
         let first = found.len();
         of_run(Executed { project, run, code: code.as_deref() }, number, &reported, &mut found);
-        for fact in found.iter().skip(first) {
-            reported.insert(run, fact);
+        for (number, fact) in found.iter().enumerate().skip(first) {
+            reported.insert(run, fact, number);
         }
     }
     for fact in &mut found {
@@ -86,7 +87,14 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
         }
         let group = races.group(index);
         let Some((defect, formula)) = classify::classify(own, event, group) else { continue };
-        if !reported.holds(run, defect, event) {
+        if reported.holds(run, defect, event) {
+            if let Some(fact) = reported.shown.get(&(defect, place_of(event))).and_then(|fact| all.get_mut(*fact))
+                && has_room(fact.others.len())
+                && fact.run != number
+            {
+                fact.others.push((number, index));
+            }
+        } else {
             let in_one_warp = !group.warps && matches!(defect, Defect::ImplicitWarpSync | Defect::GlobalRace);
             let harmless = |race: &Race<'_>| {
                 own.code.is_some_and(|code| {
@@ -125,7 +133,8 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
         by_cause.extend(causes.into_iter().map(|cause| ((shown_by.defect, cause), at)));
         if all.len() == at {
             let (defect, formula, harm) = (shown_by.defect, shown_by.formula.clone(), shown_by.harm);
-            all.push(DefectFact { defect, run: number, event: shown_by.index, alike: Vec::new(), formula, harm });
+            let (event, alike, others) = (shown_by.index, Vec::new(), Vec::new());
+            all.push(DefectFact { defect, run: number, event, alike, others, formula, harm });
         }
         let Some(shown) = all.get_mut(at) else { continue };
         if shown.event == one.index {
@@ -233,6 +242,8 @@ fn beyond(runs: &[KernelRun]) -> BTreeSet<Site> {
 /// What earlier runs have shown: another launch of a kernel shows the same defects once more.
 #[derive(Default)]
 struct Reported {
+    /// Which defect is shown by what happened somewhere.
+    shown: BTreeMap<(Defect, (u8, Site, Site)), usize>,
     places: BTreeSet<(u8, Site, Site)>,
     /// Accesses beyond their objects, in any run.
     beyond: BTreeSet<Site>,
@@ -245,11 +256,14 @@ struct Reported {
 type Kernel = (ModuleId, FunctionId);
 
 impl Reported {
-    fn insert(&mut self, run: &KernelRun, fact: &DefectFact) {
+    fn insert(&mut self, run: &KernelRun, fact: &DefectFact, number: usize) {
         let (kernel, defect) = (run.kernel, fact.defect);
         // Another launch may show more.
         if fact.harm >= Harm::Perhaps || fact.harm == Harm::WithOtherData && run.assumptions.is_some() {
             return;
+        }
+        if let Some(event) = run.report.events.get(fact.event) {
+            self.shown.entry((defect, place_of(event))).or_insert(number);
         }
         let events = std::iter::once(&fact.event).chain(&fact.alike);
         for event in events.filter_map(|event| run.report.events.get(*event)) {
