@@ -36,11 +36,13 @@ const MAX_PROPOSALS: usize = 1;
 /// Lane-operations that a byte of the kernel's file pays for. A byte is parsed in about 150 ns and a lane-operation takes
 /// about 10 ns, so that a file whose kernels use up all of it costs about 25 times its parse.
 pub(super) const OPERATIONS_PER_BYTE: u64 = 375;
+/// What a launch may spend on each thread of a block, at least: a few blocks of many threads are followed as far as those of few.
+const OPERATIONS_PER_THREAD: u64 = 1000;
 /// Lane-operations for a launch after the first with the same template arguments, of those that rest on facts and of
 /// those that do not: what the kernel does was seen, it is about other numbers.
 pub(super) const OPERATIONS_OF_LATER_ONES: u64 = 75_000;
 /// What the smallest file may spend: two launches with all of their own budget.
-pub(super) const LEAST_OPERATIONS: u64 = 600_000;
+pub(super) const LEAST_OPERATIONS: u64 = 2_000_000;
 
 /// What came of one module's kernels.
 #[derive(Clone, Debug, Default)]
@@ -236,7 +238,9 @@ impl Module<'_> {
     /// Executes within what is left, and with at most so many operations.
     pub(super) fn spend(&mut self, code: &Code, launch: &LaunchInput, most: u64) -> report::ExecutionReport {
         let budget = Budget::default();
-        let budget = Budget { lane_operations: budget.lane_operations.min(self.operations_left).min(most), ..budget };
+        let threads: u64 = launch.block.iter().map(|size| u64::from(*size)).product();
+        let own = budget.lane_operations.max(threads.saturating_mul(OPERATIONS_PER_THREAD));
+        let budget = Budget { lane_operations: own.min(self.operations_left).min(most), ..budget };
         let report = self.executed(code, launch, &budget, &[]);
         self.count(&report);
         report
