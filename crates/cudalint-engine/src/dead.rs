@@ -5,6 +5,7 @@ use cudalint_program::ir::{Block, Expr, ExprId, Function, FunctionId, LoopKind, 
 use cudalint_program::types::TypeEnv;
 use cudalint_program::visit::{Item, walk};
 use cudalint_program::{Project, Scope};
+use cudalint_replay::facts::NeverRun;
 use cudalint_syntax::{Language, Span};
 
 /// A stretch of code that never runs.
@@ -14,10 +15,12 @@ pub(crate) struct Dead {
     pub unless: String,
 }
 
-/// The stretches of a module, in no order.
-pub(crate) fn dead(project: &Project, id: ModuleId) -> Vec<Dead> {
+/// The stretches of a module, in no order. `never_run`: those that walks of its functions have found.
+pub(crate) fn dead(project: &Project, id: ModuleId, never_run: &[NeverRun]) -> Vec<Dead> {
     let module = project.module(id);
-    let mut found = Vec::new();
+    let of_walks =
+        never_run.iter().map(|never| Dead { span: never.span, unless: unless(project, id, never.condition) });
+    let mut found: Vec<Dead> = of_walks.collect();
     for (number, function) in module.functions.iter_enumerated() {
         if let Some(body) = &function.body {
             let mut look = Look { project, id, module, number, function, found: &mut found };
@@ -25,6 +28,12 @@ pub(crate) fn dead(project: &Project, id: ModuleId) -> Vec<Dead> {
         }
     }
     found
+}
+
+/// That a condition would have to have another value, in words.
+fn unless(project: &Project, id: ModuleId, condition: Span) -> String {
+    let words = project.text(id, condition).split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("`{words}` has another value than it has here")
 }
 
 /// A function that is looked through.
@@ -99,10 +108,9 @@ impl Look<'_, '_> {
         // What a macro wrote stands where the macro is called, as its live parts do.
         let spans = branch.iter().filter_map(|id| Some(self.module.stmts.get(*id)?.span));
         let spans = spans.filter(|span| span.start >= condition.span.end);
-        let text = self.project.text(self.id, condition.span);
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let unless = unless(self.project, self.id, condition.span);
         for span in spans.collect::<Vec<_>>() {
-            self.found.push(Dead { span, unless: format!("`{words}` has another value than it has here") });
+            self.found.push(Dead { span, unless: unless.clone() });
         }
     }
 

@@ -5,6 +5,7 @@ use crate::dead::{Dead, dead};
 use crate::others::{holds, names_file, words_at};
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionRole, Module, ModuleId};
+use cudalint_replay::facts::NeverRun;
 use cudalint_syntax::{Comment, Region, Span, comments};
 use std::sync::OnceLock;
 
@@ -16,6 +17,8 @@ pub(crate) struct File<'p> {
     pub text: &'p str,
     pub comments: OnceLock<Vec<Comment>>,
     pub dead: OnceLock<Vec<Dead>>,
+    /// Stretches that walks of its functions never come to.
+    pub never_run: Vec<NeverRun>,
     /// Whether it is compiled by itself.
     pub compiled: bool,
     /// Whether it is part of another file that is compiled by itself.
@@ -166,7 +169,7 @@ impl<'p> File<'p> {
     }
 
     pub fn is_dead_at(&self, at: usize, project: &Project, index: usize) -> bool {
-        let stretches = self.dead.get_or_init(|| dead(project, ModuleId(index as u32)));
+        let stretches = self.dead.get_or_init(|| dead(project, ModuleId(index as u32), &self.never_run));
         stretches.iter().any(|dead| dead.span.range().contains(&at))
     }
 }

@@ -72,7 +72,7 @@ impl<'p> Relevance<'p> {
         let builds = &input.reading.builds;
         let reals = sources.iter().map(|source| (&*source.path, source.real.as_path())).collect();
         let library = !builds[1].is_empty();
-        let uses = Uses::new(project, calls, builds);
+        let uses = Uses::new(project, facts, calls, builds);
         let flaws = project.modules().map(|_| OnceLock::new()).collect();
         let in_no_program = project.modules().map(|_| OnceLock::new()).collect();
         let noticed = Noticed::new(project, facts, input);

@@ -17,6 +17,7 @@ use crate::roles::{COMPILED, Role};
 use crate::unlisted::is_main;
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, ModuleId, Type};
+use cudalint_replay::facts::Facts;
 use cudalint_syntax::Language;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
@@ -111,8 +112,9 @@ enum Within {
 }
 
 impl<'p> Uses<'p> {
-    /// `calls`: what files without GPU code call. `builds`: folders with build files, and those of them that make libraries.
-    pub(crate) fn new(project: &'p Project, calls: &'p Calls, builds: &[Vec<String>; 2]) -> Self {
+    /// `facts`: what the modules do. `calls`: what files without GPU code call. `builds`: folders with build files, and those of them that
+    /// make libraries.
+    pub(crate) fn new(project: &'p Project, facts: &[Facts], calls: &'p Calls, builds: &[Vec<String>; 2]) -> Self {
         let pasting = |id: ModuleId| project.module(id).macros.iter().filter(|defined| defined.body.contains("##"));
         let pasting: Vec<Vec<&MacroDefinition>> = project.modules().map(|id| pasting(id).collect()).collect();
         let blindly: Vec<bool> = pasting.iter().map(|all| all.iter().any(|defined| pastes_blindly(defined))).collect();
@@ -157,6 +159,7 @@ impl<'p> Uses<'p> {
                 text: project.source(id),
                 comments: OnceLock::new(),
                 dead: OnceLock::new(),
+                never_run: facts.get(id.index()).map(|facts| facts.never_run.clone()).unwrap_or_default(),
                 compiled,
                 included,
                 alone,
@@ -221,7 +224,7 @@ impl<'p> Uses<'p> {
 
     /// The code of a module that never runs.
     pub(crate) fn dead(&self, project: &'p Project, id: ModuleId) -> &[Dead] {
-        self.files.get(id.index()).map_or(&[], |file| file.dead.get_or_init(|| dead(project, id)))
+        self.files.get(id.index()).map_or(&[], |file| file.dead.get_or_init(|| dead(project, id, &file.never_run)))
     }
 
     /// Whether nothing that runs can call a function.

@@ -51,6 +51,7 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
         walker.caches = Rc::clone(&caches);
         walker.run(id, index);
         walked.events.append(&mut walker.log.events);
+        walked.never_run.append(&mut walker.never_run);
         for (cause, count) in std::mem::take(&mut walker.budget.limits) {
             match walked.limits.iter_mut().find(|(known, _)| *known == cause) {
                 Some((_, sum)) => *sum += count,
@@ -82,6 +83,7 @@ pub fn merge(project: &Project, walks: Vec<Walked>) -> Vec<Facts> {
         }
         if let Some(target) = facts.get_mut(index) {
             target.limits = walked.limits;
+            target.never_run = walked.never_run;
             target.python_kernels = walked.kernels;
         }
     }

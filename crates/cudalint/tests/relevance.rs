@@ -232,6 +232,52 @@ fn code_that_never_runs() {
     assert_eq!(lines, ["7 definite"]);
 }
 
+/// What decides that nothing comes to some code may be a value that a variable has whenever it is asked.
+#[test]
+fn code_that_no_run_comes_to() {
+    let told = |head: &str, body: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n#include <stdlib.h>\n\
+             __global__ void k(int *v) {{ __shared__ int s[64]; s[threadIdx.x] = v[0]; v[threadIdx.x] = s[63 - threadIdx.x]; }}\n\
+             {head}\nint main(int argc, char **argv) {{\n    int *v; cudaMalloc(&v, 256);\n    {body}\n    return 0;\n}}\n"
+        );
+        at_lines(&text, "shared-memory-race", "a.cu")
+    };
+    let launch = "k<<<1, 64>>>(v);";
+    for (head, body) in [
+        ("", format!("int rounds = 1; for (int i = 0; i < rounds; i++) {{ if (i > 0) {launch} }}")),
+        ("", format!("bool old = false; if (old) {{ {launch} }}")),
+        ("", format!("int way = 2; if (way == 1) {{ {launch} }} else {{ cudaFree(v); }}")),
+        ("", format!("for (int n = 2048; n <= 512; n *= 2) {launch}")),
+        ("", format!("bool old = false; if (old) {{ {launch} }} while (argc) {{ cudaFree(v); }} exit(0);")),
+    ] {
+        let all = told(head, &body);
+        assert!(!all.is_empty() && all.iter().all(|it| it.ends_with("possible")), "{head} {body}: {all:?}");
+    }
+    for (head, body) in [
+        ("", format!("int rounds = 2; for (int i = 0; i < rounds; i++) {{ if (i > 0) {launch} }}")),
+        ("", format!("int rounds = 900; for (int i = 0; i < rounds; i++) {{ if (i > 700) {launch} }}")),
+        ("", format!("bool old = argc > 1; if (old) {{ {launch} }}")),
+        ("", format!("bool old = false; if (argc > 1) old = atoi(argv[1]); if (old) {{ {launch} }}")),
+        (
+            "",
+            format!(
+                "bool old = false; for (int i = 0; i < 9; i++) {{ if (old) {{ {launch} }} if (i == 7) old = true; }}"
+            ),
+        ),
+        ("void ask(bool *old);", format!("bool old = false; ask(&old); if (old) {{ {launch} }}")),
+        ("bool old = false; void ask() { old = true; }", format!("ask(); if (old) {{ {launch} }}")),
+        (
+            "bool old = false; void ask() { old = true; } void call(void (*f)());",
+            format!("call(ask); if (old) {{ {launch} }}"),
+        ),
+        ("", format!("for (int n = argc; n <= 512; n *= 2) {launch}")),
+    ] {
+        let all = told(head, &body);
+        assert!(all.iter().any(|it| !it.ends_with("possible")), "{head} {body}: {all:?}");
+    }
+}
+
 #[test]
 fn kernels_that_nobody_launches() {
     let kernel = |name: &str| {

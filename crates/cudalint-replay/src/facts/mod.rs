@@ -28,7 +28,7 @@ pub use faults::{
 pub use hints::{ImplicitTransfer, RedundantWait};
 pub use launch::{LaunchArgument, LaunchFact};
 pub use lost::{LostAt, LostFact};
-pub use module::Facts;
+pub use module::{Facts, NeverRun};
 pub use owner::Owner;
 pub use python::{CopyProblem, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem, WrongArgument};
 pub use read_back::{KernelWrite, ReadBackFact};

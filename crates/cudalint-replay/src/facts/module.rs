@@ -7,6 +7,7 @@ use super::{
 use crate::runs::{Counts, KernelAccount, KernelRun};
 use cudalint_kernel::python::Specialization;
 use cudalint_program::ir::FunctionId;
+use cudalint_syntax::Span;
 use std::sync::Arc;
 
 /// All that is known about one module after the replay.
@@ -51,8 +52,19 @@ pub struct Facts {
     pub redundant_waits: Vec<RedundantWait>,
     /// Arrays of Python's host code that launches copy again and again; empty unless somebody asks.
     pub implicit_transfers: Vec<ImplicitTransfer>,
+    /// Stretches of host code that no run of their function comes to, in order.
+    pub never_run: Vec<NeverRun>,
     /// What was cut short, by cause: for `--statistics`.
     pub limits: Vec<(&'static str, u32)>,
+}
+
+/// A statement of host code that no run of its function comes to: a condition before it has another value whenever it is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeverRun {
+    /// The statement, in the module of the facts.
+    pub span: Span,
+    /// The condition.
+    pub condition: Span,
 }
 
 impl Facts {

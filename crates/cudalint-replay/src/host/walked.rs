@@ -1,6 +1,6 @@
 //! What the walks of a module found.
 
-use crate::facts::{Event, PythonFault};
+use crate::facts::{Event, NeverRun, PythonFault};
 use cudalint_kernel::python::Specialization;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use std::sync::Arc;
@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub struct Walked {
     /// Events in the order of the walks: from `main` first, then from each host function in source order.
     pub events: Vec<Event>,
+    /// Stretches of the module's own code that no run of their function comes to.
+    pub never_run: Vec<NeverRun>,
     /// What was cut short, by cause.
     pub limits: Vec<(&'static str, u32)>,
     /// What goes wrong between Python host code and its kernels, with the modules of the places.

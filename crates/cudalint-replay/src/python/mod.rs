@@ -117,6 +117,7 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
         limits: std::mem::take(&mut walker.budget.limits).into_iter().collect(),
         faults: walker.faults,
         kernels,
+        never_run: Vec::new(),
     }
 }
 

@@ -39,6 +39,7 @@ impl<'p> Walker<'p> {
         if matches!(flow, Flow::Next | Flow::Return) {
             self.tell_unread();
         }
+        self.never_run = self.only_passed();
         self.frames.clear();
         self.pendings.clear();
         self.budget.finish();

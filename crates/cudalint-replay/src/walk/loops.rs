@@ -46,7 +46,9 @@ impl<'p> Walker<'p> {
     ) -> Flow {
         let known = self.path.known();
         self.lifetimes.loops += 1;
+        let passed = self.passed_by();
         let mut flow = self.run_rounds(kind, Rounds { condition, step, body });
+        self.leaves_rounds(passed);
         self.lifetimes.loops -= 1;
         if flow == Flow::Next && self.is_endless(kind, condition, body) {
             flow = Flow::Stop;
@@ -113,6 +115,9 @@ impl<'p> Walker<'p> {
                     match truth {
                         Truth::Known(true) | Truth::Status(true) => {}
                         Truth::Known(false) | Truth::Status(false) => {
+                            if let (0, Truth::Known(_), Some(condition)) = (done, truth, condition) {
+                                self.passes(body, condition);
+                            }
                             return self.end_loop(base, true, start, &assumed);
                         }
                         Truth::Assumed(value, why) => {

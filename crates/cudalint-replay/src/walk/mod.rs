@@ -39,6 +39,7 @@ mod made;
 mod meaning;
 mod member_inits;
 mod memo;
+mod never;
 mod operators;
 mod order;
 mod out;

@@ -26,6 +26,7 @@ impl<'p> Walker<'p> {
     }
 
     fn statements(&mut self, block: &'p [StmtId]) -> Flow {
+        self.enters(block);
         let mut index = 0;
         while let Some(id) = block.get(index) {
             index += 1;
@@ -124,6 +125,9 @@ impl<'p> Walker<'p> {
                 let (before, globals) = (self.budget.steps, self.globals.len());
                 let out = self.eval(*condition);
                 let truth = self.truth(&out);
+                if let Truth::Known(value) = truth {
+                    self.passes(if value { otherwise } else { then }, *condition);
+                }
                 if *constant
                     && let Truth::Known(value) = truth
                     && self.dry == 0

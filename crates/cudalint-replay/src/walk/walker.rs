@@ -2,10 +2,11 @@
 
 use super::caches::Caches;
 use super::made::{Born, Lifetimes};
+use super::never::Entered;
 use super::out::Out;
 use super::recorded::Recording;
 use super::started::Timeline;
-use crate::facts::{MemorySpace, Origin, Question, Site};
+use crate::facts::{MemorySpace, NeverRun, Origin, Question, Site};
 use crate::host::{self, Budget, Common, Flow, ObjId, Paths, ProjectScan, ReplayOptions, Store};
 use crate::memory::{Freed, Memory, Object, ObjectInfo, Place};
 use crate::quantity::{AtomKind, Quantity};
@@ -117,6 +118,10 @@ pub(crate) struct Walker<'p> {
     pub visited: rustc_hash::FxHashSet<(ModuleId, FunctionId)>,
     /// Whether launches may be recorded to run later, when memory holds other things.
     pub capturing: bool,
+    /// Which blocks of the entry have been run, and passed by.
+    pub(super) entered: Entered,
+    /// The stretches of the entry that nothing comes to, once it has been walked.
+    pub never_run: Vec<NeverRun>,
     /// Whether project code in sight calls the entry function, so that its parameters are not free.
     pub entry_is_called: bool,
     /// Members behind parameters of the entry that are pointers.
@@ -164,6 +169,8 @@ impl<'p> Walker<'p> {
             caches: Rc::default(),
             visited: rustc_hash::FxHashSet::default(),
             capturing: false,
+            entered: Entered::default(),
+            never_run: Vec::new(),
             entry_is_called: false,
             handed: FxHashMap::default(),
             undeclared: FxHashMap::default(),

@@ -8,7 +8,7 @@ mod headers;
 mod places;
 mod tools;
 
-use crate::differential::calls::{Log, MACRO_LINES, Place, Run, Tally, compare};
+use crate::differential::calls::{Log, MACRO_LINES, Place, Run, Tally, compare, ran_in};
 use crate::differential::total::Total as _;
 use build::{Built, Program};
 use cudalint_engine::{Configuration, Engine, ModuleContext, Request};
@@ -142,7 +142,8 @@ impl Total {
             in_order: false,
             surely_ran: &surely_ran,
         };
-        let tally = compare(&context.facts.events, &run);
+        let mut tally = compare(&context.facts.events, &run);
+        ran_in(&context.facts.never_run, context.id, &run, &mut tally);
         for ((file, line), what) in &tally.wrong {
             let folder = built.folder.file_name().unwrap_or_default().to_string_lossy();
             self.wrong.push(format!("{}:{line}: {what} [{folder}] {}", files.path(*file), program.source.display()));

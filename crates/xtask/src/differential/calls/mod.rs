@@ -7,7 +7,9 @@ mod run;
 
 use super::total::Total;
 use check::{Check, Shown};
-use cudalint_replay::facts::{Event, EventKind, Pointer, StepKind};
+use cudalint_program::ir::ModuleId;
+use cudalint_replay::facts::{Event, EventKind, NeverRun, Pointer, Site, StepKind};
+use cudalint_syntax::Span;
 use log::{Call, Logged};
 pub use log::{Log, Place};
 pub use run::{MACRO_LINES, Run};
@@ -24,6 +26,8 @@ pub struct Tally {
     /// Numbers and pointers of events that the replay knows for a fact, and those that it does not.
     pub known: u64,
     pub unknown: u64,
+    /// Stretches that the replay holds never to run.
+    pub never: u64,
     /// Of each kind of call, how many ran, and how many at a place where an event of that kind is a fact.
     pub kinds: BTreeMap<&'static str, (u64, u64)>,
     /// Events of which no call at their place is what the replay says: where, and what.
@@ -36,6 +40,7 @@ impl Total for Tally {
         self.seen += other.seen;
         self.known += other.known;
         self.unknown += other.unknown;
+        self.never += other.never;
         for (kind, (calls, known)) in other.kinds {
             let entry = self.kinds.entry(kind).or_default();
             *entry = (entry.0 + calls, entry.1 + known);
@@ -53,11 +58,12 @@ impl fmt::Display for Tally {
         let share = |part: u64, of: u64| if of == 0 { 0.0 } else { 100.0 * part as f64 / of as f64 };
         write!(
             f,
-            "{} calls, {:.1} % with an event; {} facts, {:.1} % of the values of events; {} wrong",
+            "{} calls, {:.1} % with an event; {} facts, {:.1} % of the values of events; {} stretches that never run; {} wrong",
             self.calls,
             share(self.seen, self.calls),
             self.known,
             share(self.known, self.known + self.unknown),
+            self.never,
             self.wrong.len()
         )
     }
@@ -161,6 +167,24 @@ pub fn compare<'e>(events: impl IntoIterator<Item = &'e Event>, run: &Run<'_>) -
         }
     }
     tally
+}
+
+/// Tells calls that ran where the replay holds that nothing runs. What stands on its condition's line cannot be told from what that calls.
+pub fn ran_in(never: &[NeverRun], module: ModuleId, run: &Run<'_>, tally: &mut Tally) {
+    let line = |at: u32| (run.place)(Site { module, span: Span::new(at as usize, at as usize) });
+    for stretch in never {
+        let places = [stretch.condition.end, stretch.span.start, stretch.span.end].map(line);
+        let [Some(condition), Some(first), Some(last)] = places else { continue };
+        let inside = |(at, _): &(&Place, &Vec<Logged>)| at.0 == first.0 && (first.1..=last.1).contains(&at.1);
+        if condition.1 >= first.1 {
+            continue;
+        }
+        tally.never += 1;
+        if let Some((at, calls)) = run.log.calls.iter().find(inside) {
+            let ran = calls.first().map(|it| format!("{:?}", it.call)).unwrap_or_default();
+            tally.wrong.push((*at, format!("never runs, but ran {ran}")));
+        }
+    }
 }
 
 /// Tells places where calls ran and none is what any event there says, whatever that event stands under: one of them is the way

@@ -5,14 +5,15 @@ mod headers;
 pub mod language;
 mod together;
 
-use super::calls::{Log, MACRO_LINES, Run, Tally, compare};
+use super::calls::{Log, MACRO_LINES, Run, Tally, compare, ran_in};
 use super::total::conclude;
 use super::writing::{Parts, Writer, read};
 use super::{compiler, random_of};
 use crate::each::each;
 use cudalint_findings::LineIndex;
+use cudalint_program::ir::ModuleId;
 use cudalint_program::{ProjectOptions, load_texts};
-use cudalint_replay::facts::{Event, Site};
+use cudalint_replay::facts::{Facts, Site};
 use cudalint_replay::{ReplayOptions, replay_all};
 use cudalint_syntax::BuildMacros;
 use headers::Program;
@@ -155,18 +156,20 @@ fn judge(program: &Program, printed: &str) -> Tally {
         in_order: false,
         surely_ran: &|_| true,
     };
-    compare(&events(program), &run)
+    let facts = facts(program);
+    let mut tally = compare(&facts.events, &run);
+    ran_in(&facts.never_run, ModuleId(0), &run, &mut tally);
+    tally
 }
 
 /// What the replay sees in the program.
-fn events(program: &Program) -> Vec<Event> {
+fn facts(program: &Program) -> Facts {
     let main = ("a.cu", program.main.as_str());
     let headers = program.headers.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let files: Vec<(&str, &str)> = std::iter::once(main).chain(headers).collect();
     let build = Arc::new(BuildMacros::with_defines(program.defines.iter().map(String::as_str)));
     let Ok(loaded) = load_texts(&files, &ProjectOptions { build, ..ProjectOptions::default() }) else {
-        return Vec::new();
+        return Facts::default();
     };
-    let facts = replay_all(&loaded.project, &ReplayOptions::default()).into_iter().next();
-    facts.map(|facts| facts.events).unwrap_or_default()
+    replay_all(&loaded.project, &ReplayOptions::default()).into_iter().next().unwrap_or_default()
 }

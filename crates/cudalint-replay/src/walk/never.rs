@@ -1,0 +1,98 @@
+//! Blocks of the function where a walk begins that no run of it enters: what decides that is known whenever they are come by, and rests
+//! on nothing.
+
+use super::Walker;
+use crate::facts::NeverRun;
+use cudalint_program::ir::{Block, Expr, ExprId, Path, StmtId};
+use cudalint_program::visit::operands;
+use rustc_hash::FxHashSet;
+
+/// Parts of a condition that are looked at.
+const MAX_PARTS: u32 = 64;
+
+/// Which blocks a walk has entered and passed by, each named by its first statement.
+#[derive(Default)]
+pub(super) struct Entered {
+    entered: FxHashSet<StmtId>,
+    /// Blocks that were passed by, each with the condition, in the order in which that happened first.
+    passed: Vec<(Vec<StmtId>, ExprId)>,
+}
+
+impl<'p> Walker<'p> {
+    /// Statements are run one after another.
+    pub(super) fn enters(&mut self, block: &[StmtId]) {
+        if self.frames.len() == 1
+            && let Some(first) = block.first()
+        {
+            self.entered.entered.insert(*first);
+        }
+    }
+
+    /// A block is passed by, since a condition has a value that is known.
+    pub(super) fn passes(&mut self, block: &Block, condition: ExprId) {
+        if self.frames.len() == 1
+            && self.dry == 0
+            && let Some(first) = block.first()
+            && !self.entered.passed.iter().any(|(known, _)| known.first() == Some(first))
+            && self.is_of_own(condition)
+        {
+            self.entered.passed.push((block.clone(), condition));
+        }
+    }
+
+    /// How many blocks have been passed by.
+    pub(super) fn passed_by(&self) -> usize {
+        self.entered.passed.len()
+    }
+
+    /// A loop is left: if that is since the walk has stopped, a later round might enter what these have passed by.
+    pub(super) fn leaves_rounds(&mut self, before: usize) {
+        if self.frames.len() == 1 && self.budget.stopped.is_some() {
+            self.entered.passed.truncate(before);
+        }
+    }
+
+    /// The walk has come to its end, or has stopped: the blocks that it has only passed by.
+    pub(super) fn only_passed(&mut self) -> Vec<NeverRun> {
+        let Entered { entered, passed } = std::mem::take(&mut self.entered);
+        let Some(function) = self.function() else { return Vec::new() };
+        let (module, id) = (self.module(), self.module_id());
+        let of_template = || {
+            let class = self.project.record(id, &Path::default(), &function.scope);
+            let class = class.and_then(|entry| self.project.record_at(entry));
+            class.is_none_or(|class| !class.template_params.is_empty())
+        };
+        // Another instance may decide otherwise.
+        if !function.template_params.is_empty() || !function.scope.segments.is_empty() && of_template() {
+            return Vec::new();
+        }
+        let is_entered = |block: &[StmtId]| block.first().is_none_or(|first| entered.contains(first));
+        let mut found = Vec::new();
+        for (block, condition) in passed.into_iter().filter(|(block, _)| !is_entered(block)) {
+            let Some(condition) = module.exprs.get(condition) else { continue };
+            // What a macro wrote stands where the macro is called, as its live parts do.
+            let spans = block.iter().filter_map(|id| Some(module.stmts.get(*id)?.span));
+            let behind = spans.filter(|span| span.start >= condition.span.end);
+            found.extend(behind.map(|span| NeverRun { span, condition: condition.span }));
+        }
+        found.sort_by_key(|never| never.span.start);
+        found
+    }
+
+    /// Whether a condition asks for nothing but numbers and the function's own variables.
+    fn is_of_own(&self, condition: ExprId) -> bool {
+        let (mut open, mut left) = (vec![condition], MAX_PARTS);
+        while let Some(id) = open.pop() {
+            left -= 1;
+            match self.kind(id) {
+                _ if left == 0 => return false,
+                Some(Expr::Local(_) | Expr::Int { .. } | Expr::Float { .. }) => {}
+                Some(kind @ (Expr::Binary(..) | Expr::Unary(..) | Expr::Cast { .. })) => {
+                    operands(kind, |operand| open.push(operand));
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+}
