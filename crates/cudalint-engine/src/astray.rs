@@ -54,6 +54,8 @@ pub(crate) fn without_part(
 ) -> Option<String> {
     // What tools make while a project is built.
     const MADE: [&str; 5] = ["moc_", "ui_", "qrc_", "gen", "_generated"];
+    // Headers of libraries that are included by their bare names.
+    const KNOWN: [&str; 6] = ["cub", "cuda_helper", "cutil", "helper_", "thrust", "util"];
     let path = &**project.path(id);
     let module = project.module(id);
     let texts = others.texts()?;
@@ -88,6 +90,33 @@ pub(crate) fn without_part(
         folders.peek().is_some() && !folders.any(has)
     };
     let decided = |include: &&Include| !module.passed_over.iter().any(|branch| branch.contains(include.span));
+    // Code for a GPU that stands beside its headers: whoever includes those finds them there.
+    let own_headers = || {
+        let reached = project.includes().reach(id.index() as u32).included.iter().map(|file| ModuleId(*file));
+        std::iter::once(id).chain(reached).find_map(|part| {
+            let at = reals.get(&**project.path(part))?.parent()?;
+            let part = project.module(part);
+            let is_beside = |include: &&Include| {
+                !include.system && !include.target.contains('/') && include.target.ends_with(".cuh")
+            };
+            let has = |include: &Include| reals.values().any(|real| **real == *at.join(&*include.target));
+            let live = |include: &&Include| !part.passed_over.iter().any(|branch| branch.contains(include.span));
+            let mut all = part.includes.iter().filter(is_beside).filter(live);
+            let lost = all.clone().find(|include| !has(include) && !is_known(&file_name(&include.target)))?;
+            let name = &*lost.target;
+            let of_others = KNOWN.iter().any(|known| name.starts_with(known));
+            (all.any(has) && !of_others && !MADE.iter().any(|mark| name.contains(mark))).then(|| lost.target.clone())
+        })
+    };
+    if is_source
+        && !root.ancestors().take(3).any(|folder| others.can_read(&folder.join(".gitmodules")))
+        && let Some(lost) = own_headers()
+    {
+        return Some(format!(
+            "a compiler that takes `{}` finds `{lost}`, which this project does not have",
+            file_name(path)
+        ));
+    }
     let lost = module.includes.iter().filter(|include| !include.system).filter(decided).find(|include| {
         let (target, name) = (&*include.target, file_name(&include.target));
         let is_own = is_source && (COMPILED.iter().any(|ending| target.ends_with(ending)) || target.contains("../"));

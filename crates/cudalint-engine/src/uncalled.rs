@@ -265,7 +265,9 @@ impl<'p> Uses<'p> {
         }
         let all = || self.files.iter().flat_map(|file| words(file.text).map(|(_, word)| word)).collect();
         let is_word = |word: &str| self.words.get_or_init(all).contains(word) || ask.others.spell(word);
-        if file.pastes || self.pasted.iter().any(|part| part.may_make(&function.name, &is_word)) {
+        let halves = || (1..function.name.len()).filter_map(|at| function.name.split_at_checked(at));
+        let is_pasted = || halves().any(|(first, last)| is_word(first) && is_word(last));
+        if file.pastes && is_pasted() || self.pasted.iter().any(|part| part.may_make(&function.name, &is_word)) {
             return false;
         }
         // A module that something loads has no `main`.

@@ -62,9 +62,13 @@ impl Look<'_> {
         self.bytes.get(one.end as usize..other.start as usize).is_some_and(|between| between.contains(&b'\n'))
     }
 
-    /// A name of a language before everything else: ```` ```c++ ```` was cut from its document without its marks.
+    /// A name of a language before everything else: ```` ```c++ ```` was cut from its document without its marks. Or what tells a notebook
+    /// to write the text that follows into a file: `%%writefile a.cu`.
     fn first_word(&self) -> Option<Flaw> {
         let (first, second) = (self.tokens.first()?, self.tokens.get(1)?);
+        if first.kind == Kind::Punct && first.code == u16::from(b'%') {
+            return Some(Flaw { span: first.span(), what: "an order to a notebook" });
+        }
         let name = first.kind == Kind::Word && ["c", "cpp", "cuda", "cu", "cc"].contains(&self.word(first));
         let stands_alone = second.kind == Kind::Directive
             || second.kind == Kind::Punct && second.code == code::INC && self.word(first) == "c";
@@ -261,6 +265,8 @@ mod tests {
             "#include <cstdio>\ninclude \"all.h\"\nint main() {}\n",
             "using std namespace;\nint main() {}\n",
             "const int n = 4\nvoid f() {}\n",
+            "%%writefile a.cu\nint main() {}\n",
+            "%\n% writefile a.cu\nint main() {}\n",
         ] {
             assert!(what(text).is_some(), "{text}");
         }

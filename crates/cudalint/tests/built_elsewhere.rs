@@ -282,3 +282,29 @@ fn headers_that_only_a_comment_includes() {
     assert_eq!(told("//#include \"old.cuh\"", &[("a.cpp", "#include \"old.cuh\"\n")]), ["old"]);
     assert_eq!(told("//#include \"old.cuh\"", &[("README.md", "Include `old.cuh`.\n")]), ["old"]);
 }
+
+/// Code for a GPU beside its headers, of which one is not there.
+#[test]
+fn sources_without_one_of_their_own_headers() {
+    let told = |lost: &str, more: &[(&str, &str)]| {
+        let header = format!("#pragma once\n#include \"sizes.cuh\"\n{lost}\n");
+        let part = format!("#include <cuda_runtime.h>\n#include \"part.cuh\"\n{}", dropping("part"));
+        let main = "#include <cuda_runtime.h>\nvoid part(void **p);\nint main() { void *p; part(&p); return 0; }\n";
+        let own = [("sizes.cuh", "#define N 4\n"), ("part.cuh", &*header), ("part.cu", &*part), ("main.cu", main)];
+        of("part", &[&own, more].concat())
+    };
+    assert_eq!(told("#include \"kernels.cuh\"", &[]), ["part?"]);
+    assert_eq!(told("", &[]), ["part"]);
+    for (lost, more) in [
+        ("#include \"kernels.cuh\"", ("kernels.cuh", "#define M 4\n")),
+        ("#include \"kernels.cuh\"", ("gpu/kernels.cuh", "#define M 4\n")),
+        ("#include \"kernels.cuh\"", (".gitmodules", "[submodule \"gpu\"]\n")),
+        ("#include \"kernels.cuh\"", ("CMakeLists.txt", "configure_file(k.in kernels.cuh)\n")),
+        ("#include \"helper_cuda.cuh\"", ("x.txt", "")),
+        ("#include \"gpu/kernels.cuh\"", ("x.txt", "")),
+        ("#include <kernels.cuh>", ("x.txt", "")),
+        ("#ifdef MORE\n#include \"kernels.cuh\"\n#endif", ("x.txt", "")),
+    ] {
+        assert_eq!(told(lost, &[more]), ["part"], "{lost} {more:?}");
+    }
+}

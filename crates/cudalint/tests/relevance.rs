@@ -151,6 +151,7 @@ fn functions_that_nobody_calls() {
         (MAKEFILE, format!("{get}void use(void **p) {{ if (false) get(p); }}\n")),
         // Nobody writes what would make the name of this.
         (MAKEFILE, format!("#define CALL(x) g##x\n{get}")),
+        (MAKEFILE, format!("#define CALL(x, y) x##y\n{get}")),
     ] {
         assert_eq!(told(build, &text, &[]), ["get?"], "{build:?} {text}");
     }
@@ -191,6 +192,7 @@ fn functions_that_nobody_calls() {
         (MAKEFILE, format!("#define CALL(x) g##x\n{get}void use(void **p) {{ CALL(et)(p); }}\n"), ("x.txt", "")),
         (MAKEFILE, format!("#define CALL(x) x##t\n{get}void use(void **p) {{ CALL(ge)(p); }}\n"), ("x.txt", "")),
         (MAKEFILE, format!("#define CALL(x, y) g##x##y\n{get}"), ("x.txt", "")),
+        (MAKEFILE, format!("#define CALL(x, y) x##y\n{get}void use(void **p) {{ CALL(g, et)(p); }}\n"), ("x.txt", "")),
         (MAKEFILE, format!("#define EXPORTED\nEXPORTED {get}"), ("x.txt", "")),
         (MAKEFILE, through.replace("void more", "__attribute__((constructor)) void more"), ("x.txt", "")),
     ] {
@@ -247,6 +249,7 @@ fn code_that_no_run_comes_to() {
     for (head, body) in [
         ("", format!("int rounds = 1; for (int i = 0; i < rounds; i++) {{ if (i > 0) {launch} }}")),
         ("", format!("bool old = false; if (old) {{ {launch} }}")),
+        ("size_t room();", format!("size_t left = room(); if (left > 8 && false) {{ {launch} }}")),
         ("", format!("int way = 2; if (way == 1) {{ {launch} }} else {{ cudaFree(v); }}")),
         ("", format!("for (int n = 2048; n <= 512; n *= 2) {launch}")),
         ("", format!("bool old = false; if (old) {{ {launch} }} while (argc) {{ cudaFree(v); }} exit(0);")),

@@ -87,6 +87,9 @@ impl<'p> Walker<'p> {
             match self.kind(id) {
                 _ if left == 0 => return false,
                 Some(Expr::Local(_) | Expr::Int { .. } | Expr::Float { .. }) => {}
+                // Whatever the other side is.
+                Some(Expr::AndThen(a, b)) if [a, b].into_iter().any(|side| self.is_false(*side)) => {}
+                Some(Expr::AndThen(a, b) | Expr::OrElse(a, b)) => open.extend([*a, *b]),
                 Some(kind @ (Expr::Binary(..) | Expr::Unary(..) | Expr::Cast { .. })) => {
                     operands(kind, |operand| open.push(operand));
                 }
@@ -94,5 +97,9 @@ impl<'p> Walker<'p> {
             }
         }
         true
+    }
+
+    fn is_false(&self, id: ExprId) -> bool {
+        matches!(self.kind(id), Some(Expr::Int { value: 0, .. }))
     }
 }
