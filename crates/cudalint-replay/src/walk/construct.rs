@@ -20,6 +20,8 @@ const MAX_RECORDS: u32 = 16;
 const FREE_FIELDS: u32 = 256;
 /// Fields of one object that are set at all: of a larger one nothing is known.
 const MAX_FIELDS: u32 = 1_024;
+/// Constant members that are made of each other, at most.
+const MAX_CONSTANTS: u32 = 8;
 /// The members of CUDA's vectors.
 pub(super) const LANES: [&str; 4] = ["x", "y", "z", "w"];
 
@@ -200,11 +202,20 @@ impl<'p> Walker<'p> {
         if is_data || record.is_union || constructors.iter().any(sets) {
             return None;
         }
+        if self.making.constants >= MAX_CONSTANTS {
+            return None;
+        }
+        self.making.constants += 1;
         self.log.muted += 1;
         self.push_frame(entry.module, None, env, None);
+        // It may be made of others: `const int ny = nx;`.
+        if let Some(frame) = self.frames.last_mut() {
+            frame.this = Some((Place::Cell(object, around.into()), holder));
+        }
         let val = self.build(ty, init).val;
         self.frames.pop();
         self.log.muted -= 1;
+        self.making.constants -= 1;
         (val.why.is_none() && val.known().is_some()).then_some(val)
     }
 

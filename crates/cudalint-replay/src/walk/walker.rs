@@ -81,6 +81,8 @@ pub(super) struct Making {
     pub depth: u32,
     /// Fields so far.
     pub fields: u32,
+    /// How many constant members wait for the one whose turn it is.
+    pub constants: u32,
 }
 
 /// A walk from one entry function.
