@@ -320,11 +320,12 @@ fn const_members_are_what_their_class_says() {
     let of_class = |members: &str| launched(&format!("class Sorter {{ {members} {body} }};"));
     assert_eq!(of_class("const unsigned threads = 128;"), ["<<<4,1,1 | 128,1,1 | 0>>>"]);
     assert_eq!(of_class("const unsigned threads = 128; public: Sorter() {}"), ["<<<4,1,1 | 128,1,1 | 0>>>"]);
-    // Made of others, wherever these stand.
-    let made = "const unsigned warps = 4; const unsigned threads = lanes * warps; const unsigned lanes = 32;";
+    // Made of others before it.
+    let made = "const unsigned lanes = 32; const unsigned warps = 4; const unsigned threads = lanes * warps;";
     assert_eq!(of_class(made), ["<<<4,1,1 | 128,1,1 | 0>>>"]);
     for other in [
         "unsigned warps = 4; const unsigned threads = 32 * warps;",
+        "const unsigned threads = 32 * warps; const unsigned warps = 4;",
         "const unsigned warps = threads / 32; const unsigned threads = 32 * warps;",
         "unsigned threads = 128;",
         "const unsigned threads;",

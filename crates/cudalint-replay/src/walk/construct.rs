@@ -189,7 +189,11 @@ impl<'p> Walker<'p> {
         }
         let Ty::Record(entry, env) = holder.value().clone() else { return None };
         let record = self.project.record_at(entry).filter(|record| record.defined)?;
-        let field = record.fields.iter().find(|field| field.name == *name)?;
+        let (index, field) = record.fields.iter().enumerate().find(|(_, field)| field.name == *name)?;
+        // Members are made in their order: a later one has no value yet.
+        if self.making.constant.is_some_and(|(of, before)| of == entry && index >= before) {
+            return None;
+        }
         let init = field.init.filter(|_| self.project.module(entry.module).is_const(field.ty))?;
         // Members of specializations are other ones.
         let constructors = self.project.functions_named(&record.name);
@@ -206,6 +210,7 @@ impl<'p> Walker<'p> {
             return None;
         }
         self.making.constants += 1;
+        let around_it = self.making.constant.replace((entry, index));
         self.log.muted += 1;
         self.push_frame(entry.module, None, env, None);
         // It may be made of others: `const int ny = nx;`.
@@ -216,6 +221,7 @@ impl<'p> Walker<'p> {
         self.frames.pop();
         self.log.muted -= 1;
         self.making.constants -= 1;
+        self.making.constant = around_it;
         (val.why.is_none() && val.known().is_some()).then_some(val)
     }
 

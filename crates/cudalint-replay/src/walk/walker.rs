@@ -13,7 +13,7 @@ use crate::quantity::{AtomKind, Quantity};
 use crate::value::{Closure, Kind, Val};
 use cudalint_program::ir::{ExprId, FunctionId, LocalId, ModuleId};
 use cudalint_program::types::{Ty, TypeEnv};
-use cudalint_program::{Name, Project};
+use cudalint_program::{Entry, Name, Project};
 use cudalint_syntax::Span;
 use rustc_hash::FxHashMap;
 use std::ops::{Deref, DerefMut};
@@ -83,6 +83,8 @@ pub(super) struct Making {
     pub fields: u32,
     /// How many constant members wait for the one whose turn it is.
     pub constants: u32,
+    /// The innermost of these: its class, and its number there.
+    pub constant: Option<(Entry, usize)>,
 }
 
 /// A walk from one entry function.
