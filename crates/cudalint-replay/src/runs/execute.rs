@@ -41,7 +41,7 @@ const OPERATIONS_PER_THREAD: u64 = 1000;
 /// Lane-operations for a launch after the first with the same template arguments, of those that rest on facts and of
 /// those that do not: what the kernel does was seen, it is about other numbers.
 pub(super) const OPERATIONS_OF_LATER_ONES: u64 = 75_000;
-/// What the smallest file may spend: two launches with all of their own budget.
+/// What the smallest file may spend: two launches of the largest blocks with nearly all of their own budget.
 pub(super) const LEAST_OPERATIONS: u64 = 2_000_000;
 
 /// What came of one module's kernels.

@@ -18,6 +18,7 @@ mod copies;
 mod crossing;
 mod described;
 mod devices;
+mod entered;
 mod entry;
 mod events;
 mod exprs;

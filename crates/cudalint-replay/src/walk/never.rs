@@ -2,23 +2,15 @@
 //! on nothing.
 
 use super::Walker;
+use super::entered::Entered;
 use crate::facts::NeverRun;
 use cudalint_program::ir::{Block, Expr, ExprId, Path, StmtId};
 use cudalint_program::visit::operands;
-use rustc_hash::FxHashSet;
 
 /// Parts of a condition that are looked at.
 const MAX_PARTS: u32 = 64;
 
-/// Which blocks a walk has entered and passed by, each named by its first statement.
-#[derive(Default)]
-pub(super) struct Entered {
-    entered: FxHashSet<StmtId>,
-    /// Blocks that were passed by, each with the condition, in the order in which that happened first.
-    passed: Vec<(Vec<StmtId>, ExprId)>,
-}
-
-impl<'p> Walker<'p> {
+impl Walker<'_> {
     /// Statements are run one after another.
     pub(super) fn enters(&mut self, block: &[StmtId]) {
         if self.frames.len() == 1

@@ -1,8 +1,8 @@
 //! The state of a walk over C++ host code, and the look-ups that all of its parts use.
 
 use super::caches::Caches;
+use super::entered::Entered;
 use super::made::{Born, Lifetimes};
-use super::never::Entered;
 use super::out::Out;
 use super::recorded::Recording;
 use super::started::Timeline;

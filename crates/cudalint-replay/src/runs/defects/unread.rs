@@ -15,6 +15,9 @@ use cudalint_program::{Name, Project, ir};
 /// Casts and the like around a variable that are looked through.
 const MAX_DEPTH: u32 = 8;
 
+/// Parts of the names of what takes times.
+const TIMING: [&str; 8] = ["elapsed", "clock", "chrono", "timer", "gettime", "wtime", "cpusecond", "timestamp"];
+
 /// Variables that kernels are given together, at most.
 const MAX_MET: usize = 64;
 
@@ -197,9 +200,7 @@ impl<'p> Reader<'p> {
         let Some(body) = &self.function.body else { return false };
         let of_time = |name: &Name| {
             let name = name.as_str().to_ascii_lowercase();
-            const WORDS: [&str; 8] =
-                ["elapsed", "clock", "chrono", "timer", "gettime", "wtime", "cpusecond", "timestamp"];
-            WORDS.iter().any(|word| name.contains(word))
+            TIMING.iter().any(|word| name.contains(word))
         };
         let mut found = false;
         walk(self.module, self.function, body, |item| {
