@@ -381,7 +381,9 @@ impl<'p> Uses<'p> {
         };
         let mangled = format!("{}{}", function.name.len(), &*function.name);
         let own = self.mangled.get_or_init(|| self.files.iter().flat_map(|file| others::mangled(file.text)).collect());
-        (file.has_main || !file.compiled || file.included || texts.iter().any(lists))
+        // Where nothing is built by a file, what shares a header with a program is built with it.
+        let by_hand = self.builds_nothing && file.of_program;
+        (file.has_main || !file.compiled || file.included || by_hand || texts.iter().any(lists))
             && !ask.others.mangled().iter().any(|name| name.contains(&mangled))
             && !own.iter().any(|name| name.contains(&mangled))
     }

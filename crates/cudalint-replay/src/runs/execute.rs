@@ -37,11 +37,11 @@ const MAX_PROPOSALS: usize = 1;
 /// about 10 ns, so that a file whose kernels use up all of it costs about 25 times its parse.
 pub(super) const OPERATIONS_PER_BYTE: u64 = 375;
 /// What a launch may spend on each thread of a block, at least: a few blocks of many threads are followed as far as those of few.
-const OPERATIONS_PER_THREAD: u64 = 1000;
+const OPERATIONS_PER_THREAD: u64 = 700;
 /// Lane-operations for a launch after the first with the same template arguments, of those that rest on facts and of
 /// those that do not: what the kernel does was seen, it is about other numbers.
 pub(super) const OPERATIONS_OF_LATER_ONES: u64 = 75_000;
-/// What the smallest file may spend: two launches of the largest blocks with nearly all of their own budget.
+/// What the smallest file may spend: two launches of the largest blocks with all of their own budget.
 pub(super) const LEAST_OPERATIONS: u64 = 2_000_000;
 
 /// What came of one module's kernels.
