@@ -11,6 +11,7 @@ const HEADER: &str = "#pragma once
 struct Range { int first; int count; };
 __device__ inline int clamped(int i, int n) { return i < n ? i : n - 1; }
 int rounds();
+int run();
 ";
 
 const FIRST: &str = "#include <cuda_runtime.h>
@@ -26,6 +27,7 @@ int main() {
     cudaMalloc(&out, COUNT * sizeof(float));
     fill<<<2, 256>>>(out);
     cudaDeviceSynchronize();
+    run();
     cudaFree(out);
 }
 ";
