@@ -3,11 +3,13 @@
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::DeviceOp;
-use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, Module, ModuleId, Stmt};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, FunctionId, Module, ModuleId, Stmt};
 use cudalint_program::visit::{Item, walk};
 
 /// Most statements and expressions of a kernel and of what it calls that are looked at.
 const MAX_SEEN: u32 = 4000;
+/// Names that every kernel has, and none can write.
+const OF_THREADS: [&str; 5] = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
 /// How deep calls of functions in sight are followed.
 const MAX_CALLS: u32 = 4;
 
@@ -40,7 +42,7 @@ impl Speech<'_> {
                 }
                 Item::Expr(id) => match code.exprs.get(id).map(|node| &node.kind) {
                     Some(Expr::Call { callee, args }) => {
-                        silent &= self.only_computes(function, *callee, args.len(), calls, left);
+                        silent &= self.only_computes(function, *callee, args, calls, left);
                     }
                     Some(Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target)) => {
                         silent &= !is_named(code, *target);
@@ -65,18 +67,21 @@ impl Speech<'_> {
     }
 
     /// Whether a call gives a number, changes what it is given by address, or waits for others.
-    fn only_computes(self, from: &Function, callee: ExprId, args: usize, calls: u32, left: &mut u32) -> bool {
+    fn only_computes(self, from: &Function, callee: ExprId, args: &[ExprId], calls: u32, left: &mut u32) -> bool {
         let Some(Expr::Name { path, .. }) = self.code.exprs.get(callee).map(|node| &node.kind) else { return false };
-        if let Some((module, id)) = self.project.function(self.module, &from.scope, path, args) {
+        // What is given by reference, or as an array, can be written there.
+        let gives_own = || args.iter().any(|arg| is_named(self.code, *arg));
+        if let Some((module, id)) = self.project.function(self.module, &from.scope, path, args.len()) {
             let inside = Self { module, code: self.project.module(module), ..self };
             let function = self.project.function_at(module, id);
-            return calls > 0 && function.is_some_and(|function| inside.is_silent(function, calls - 1, left));
+            let is_silent = |function: &Function| inside.is_silent(function, calls - 1, left);
+            return calls > 0 && !gives_own() && function.is_some_and(is_silent);
         }
         let Some(name) = path.last().filter(|_| path.segments.len() == 1) else { return false };
         let Some(api) = ApiId::named(name) else { return false };
         let works = match api.device_op() {
             Some(DeviceOp::Print | DeviceOp::Trap) => false,
-            Some(_) => true,
+            Some(_) => !gives_own(),
             None => api.gives.is_some() || api.is_pure(),
         };
         works && self.project.functions_named(name).is_empty()
@@ -87,9 +92,11 @@ impl Speech<'_> {
 fn is_named(code: &Module, mut place: ExprId) -> bool {
     loop {
         place = match code.exprs.get(place).map(|node| &node.kind) {
-            Some(Expr::Name { .. }) => return true,
+            Some(Expr::Name { path, .. }) => {
+                return !path.last().is_some_and(|name| OF_THREADS.contains(&name.as_str()));
+            }
             Some(Expr::Member { base, .. } | Expr::Index { base, .. }) => *base,
-            Some(Expr::Deref(value) | Expr::Cast { value, .. }) => *value,
+            Some(Expr::Deref(value) | Expr::Cast { value, .. } | Expr::Binary(BinaryOp::Add, value, _)) => *value,
             _ => return false,
         };
     }

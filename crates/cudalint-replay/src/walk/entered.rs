@@ -3,6 +3,9 @@
 use cudalint_program::ir::{ExprId, StmtId};
 use rustc_hash::FxHashSet;
 
+/// Why a walk stops at a jump backwards.
+pub(super) const BACKWARD: &str = "backward goto";
+
 /// Which blocks a walk has entered and passed by, each named by its first statement.
 #[derive(Default)]
 pub(super) struct Entered {

@@ -2,10 +2,10 @@
 //! on nothing.
 
 use super::Walker;
-use super::entered::Entered;
+use super::entered::{BACKWARD, Entered};
 use crate::facts::NeverRun;
-use cudalint_program::ir::{Block, Expr, ExprId, Path, StmtId};
-use cudalint_program::visit::operands;
+use cudalint_program::ir::{Block, Expr, ExprId, Function, LocalId, Path, Space, Stmt, StmtId};
+use cudalint_program::visit::{Item, operands, walk};
 
 /// Parts of a condition that are looked at.
 const MAX_PARTS: u32 = 64;
@@ -54,13 +54,17 @@ impl Walker<'_> {
             let class = class.and_then(|entry| self.project.record_at(entry));
             class.is_none_or(|class| !class.template_params.is_empty())
         };
-        // Another instance may decide otherwise.
-        if !function.template_params.is_empty() || !function.scope.segments.is_empty() && of_template() {
+        // Another instance may decide otherwise; a jump backwards, with which a walk stops, makes a loop of what it was come by.
+        let jumps_back = self.budget.stopped == Some(BACKWARD);
+        if jumps_back || !function.template_params.is_empty() || !function.scope.segments.is_empty() && of_template() {
             return Vec::new();
         }
         let is_entered = |block: &[StmtId]| block.first().is_none_or(|first| entered.contains(first));
         let mut found = Vec::new();
         for (block, condition) in passed.into_iter().filter(|(block, _)| !is_entered(block)) {
+            if self.has_label(function, &block) {
+                continue;
+            }
             let Some(condition) = module.exprs.get(condition) else { continue };
             // What a macro wrote stands where the macro is called, as its live parts do.
             let spans = block.iter().filter_map(|id| Some(module.stmts.get(*id)?.span));
@@ -78,6 +82,7 @@ impl Walker<'_> {
             left -= 1;
             match self.kind(id) {
                 _ if left == 0 => return false,
+                Some(Expr::Local(local)) if self.lasts(*local) => return false,
                 Some(Expr::Local(_) | Expr::Int { .. } | Expr::Float { .. }) => {}
                 // Whatever the other side is.
                 Some(Expr::AndThen(a, b)) if [a, b].into_iter().any(|side| self.is_false(*side)) => {}
@@ -89,6 +94,24 @@ impl Walker<'_> {
             }
         }
         true
+    }
+
+    /// Whether a variable keeps what earlier calls of the function have left in it.
+    fn lasts(&self, local: LocalId) -> bool {
+        let variable = self.function().and_then(|function| function.locals.get(local));
+        variable.is_none_or(|variable| matches!(variable.space, Space::Static))
+    }
+
+    /// Whether a jump may lead into a block.
+    fn has_label(&self, function: &Function, block: &Block) -> bool {
+        let (module, mut found) = (self.module(), false);
+        walk(module, function, block, |item| {
+            if let Item::Stmt(id) = item {
+                found |= matches!(module.stmts.get(id).map(|node| &node.kind), Some(Stmt::Label(_)));
+            }
+            !found
+        });
+        found
     }
 
     fn is_false(&self, id: ExprId) -> bool {

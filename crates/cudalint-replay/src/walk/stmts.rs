@@ -1,5 +1,6 @@
 //! Statements of host code.
 
+use super::entered::BACKWARD;
 use super::flow::Truth;
 use super::{Out, Slot, Walker};
 use crate::host::{Flow, JoinRule, ObjId, Paths};
@@ -178,7 +179,7 @@ impl<'p> Walker<'p> {
             Stmt::Goto(label) => {
                 if self.frames.last().is_some_and(|frame| frame.labels.contains(label)) {
                     // A loop in disguise: what stands before may run again with other values.
-                    self.budget.stopped.get_or_insert("backward goto");
+                    self.budget.stopped.get_or_insert(BACKWARD);
                     return Flow::Stop;
                 }
                 let made = self.lifetimes.count();

@@ -91,6 +91,7 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
             if let Some(fact) = reported.shown.get(&(defect, place_of(event))).and_then(|fact| all.get_mut(*fact))
                 && has_room(fact.others.len())
                 && fact.run != number
+                && !(is_about_values(event) && *for_nobody)
             {
                 fact.others.push((number, index));
             }
