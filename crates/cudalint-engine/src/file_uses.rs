@@ -60,9 +60,12 @@ impl<'p> File<'p> {
         self.is_spelled(function) && !function.space.global && !function.space.device
     }
 
-    /// Whether whoever uses a function spells its name somewhere. `whole`: all that is linked to it is in sight.
-    pub fn may_be_found(&self, function: &Function, whole: bool) -> bool {
-        let is_capital = |word: &str| word.len() > 1 && !word.contains(|letter: char| letter.is_ascii_lowercase());
+    /// Whether whoever uses a function spells its name somewhere. `whole`: all that is linked to it is in sight. `is_space`: whether a word
+    /// is a macro that only says where functions run.
+    pub fn may_be_found(&self, function: &Function, whole: bool, is_space: &dyn Fn(&str) -> bool) -> bool {
+        let is_capital = |word: &str| {
+            word.len() > 1 && !word.contains(|letter: char| letter.is_ascii_lowercase()) && !is_space(word)
+        };
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         let mut words = self.head(function).split(|letter| !is_part(letter));
         // What stands for nothing is no part of the function, as read.

@@ -35,6 +35,7 @@ mod misfits;
 mod noticed;
 mod others;
 mod outcome;
+mod overloads;
 mod overview;
 mod pasting;
 mod paths;

@@ -93,6 +93,7 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
     let mut seen: FxHashSet<&Path> = FxHashSet::default();
     let mut builds = Builds::default();
     of_visual_studio(others, &mut builds);
+    from_below(root, others, &mut builds);
     for folder in sources.iter().filter_map(|source| source.real.parent()) {
         let above = folder.ancestors().skip(1).take_while(|above| root.is_some_and(|root| above.starts_with(root)));
         for folder in std::iter::once(folder).chain(above) {
@@ -169,13 +170,47 @@ fn of_visual_studio(others: &[PathBuf], builds: &mut Builds) {
     let is_one = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "vcxproj");
     for path in others.iter().filter(is_one).take(MOST) {
         let (Some(folder), Ok(text)) = (path.parent(), read_text(path)) else { continue };
+        let listed = text.split("Include=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let climbs = listed.map(|path| climb(&path.replace('\\', "/"))).max().unwrap_or(0);
+        let top = folder.ancestors().nth(climbs).filter(|_| climbs > 0);
+        for folder in std::iter::once(folder).chain(top) {
+            if !builds.building.iter().any(|known| known == folder) {
+                builds.building.push(folder.to_owned());
+            }
+            if !makes_program(&text) && !builds.libraries.iter().any(|known| known == folder) {
+                builds.libraries.push(folder.to_owned());
+            }
+        }
+    }
+}
+
+/// Build files that stand in a folder beside the sources (`build/cmake`) and build what lies above it.
+fn from_below(root: Option<&Path>, others: &[PathBuf], builds: &mut Builds) {
+    const MOST: usize = 200;
+    let is_one = |path: &&PathBuf| path.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known));
+    let is_inside = |folder: &Path| root.is_some_and(|root| folder.starts_with(root));
+    for path in others.iter().filter(is_one).take(MOST) {
+        let Ok(text) = read_text(path) else { continue };
+        let text = without_comments(&text);
+        let climbs = climb(&text);
+        let folder = path.parent().and_then(|folder| folder.ancestors().nth(climbs));
+        let Some(folder) = folder.filter(|folder| climbs > 0 && is_inside(folder)) else { continue };
         if !builds.building.iter().any(|known| known == folder) {
             builds.building.push(folder.to_owned());
         }
-        if !makes_program(&text) && !builds.libraries.iter().any(|known| known == folder) {
+        if makes_library(&text) && !builds.libraries.iter().any(|known| known == folder) {
             builds.libraries.push(folder.to_owned());
         }
     }
+}
+
+/// How many folders a text goes up at most.
+fn climb(text: &str) -> usize {
+    let runs = text.match_indices("../").map(|(at, _)| {
+        let rest = text.get(at..).unwrap_or("");
+        (0..).take_while(|step| rest.get(3 * step..).is_some_and(|rest| rest.starts_with("../"))).count()
+    });
+    runs.max().unwrap_or(0)
 }
 
 /// Whether each configuration of a project of Visual Studio makes a program.

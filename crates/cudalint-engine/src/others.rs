@@ -357,6 +357,10 @@ fn is_declared(text: &str, at: usize, length: usize) -> bool {
     const NO_TYPES: [&str; 10] =
         ["return", "else", "do", "case", "throw", "new", "delete", "goto", "co_return", "co_await"];
     let (Some(before), Some(behind)) = (text.get(..at), text.get(at + length..)) else { return false };
+    // What is called by the name of its class or namespace is declared in there.
+    if before.trim_end().ends_with("::") {
+        return false;
+    }
     let start = before.rfind([';', '{', '}', '#']).map_or(0, |last| last + 1);
     let head = before.get(start..).unwrap_or("");
     let head = if before.get(..start).is_some_and(|before| before.ends_with('#')) {
@@ -417,6 +421,7 @@ mod tests {
             ("#include \"a.h\"\n// It runs.\nvoid run(int n);", true),
             ("int main() { out << run(1); *run(1); }", false),
             ("void (*table[])(int) = {run};", false),
+            ("void f() { One::run(n); }", false),
             ("void run(int n) { go(n); }", false),
         ] {
             let at = words_at(text, "run").next();

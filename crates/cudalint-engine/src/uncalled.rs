@@ -12,6 +12,7 @@ use crate::exports::{Code, Exports, is_inside, is_of_program, is_trial};
 use crate::file_uses::File;
 use crate::meant::{Meant, Named, expanding};
 use crate::others::{self, Other, Others, words, words_at};
+use crate::overloads::{Overloads, Target};
 use crate::pasting::{Part, pasted, pastes_blindly};
 use crate::roles::{COMPILED, Role};
 use crate::unlisted::is_main;
@@ -35,21 +36,11 @@ const MAX_STEPS: usize = 300_000;
 /// Bytes of a program that is searched for names, at most.
 const MAX_PROGRAM: usize = 16 << 20;
 
-/// Methods that libraries and the language call of classes that they are given: of allocators, locks, containers.
-const CALLED_UNSEEN: [&str; 12] = [
-    "allocate",
-    "begin",
-    "construct",
-    "deallocate",
-    "destroy",
-    "end",
-    "insert",
-    "lock",
-    "push_back",
-    "swap",
-    "try_lock",
-    "unlock",
-];
+/// Methods that libraries call of allocators that they are given.
+const OF_ALLOCATORS: [&str; 4] = ["allocate", "construct", "deallocate", "destroy"];
+
+/// Methods that libraries and the language call of classes that they are given: of locks, containers.
+const CALLED_UNSEEN: [&str; 8] = ["begin", "end", "insert", "lock", "push_back", "swap", "try_lock", "unlock"];
 
 /// Who uses a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +68,8 @@ pub(crate) struct Uses<'p> {
     words: OnceLock<FxHashSet<&'p str>>,
     /// Where the names of functions and classes stand: file and position.
     places: OnceLock<FxHashMap<&'p str, Vec<(usize, usize)>>>,
+    /// Which functions calls mean, by types.
+    overloads: Overloads<'p>,
     /// Functions and classes by their names.
     named: OnceLock<Named<'p>>,
     /// Macros that may stand for several arguments.
@@ -96,6 +89,13 @@ struct Ask<'a, 'p> {
 
 /// Whether the name at a place of a text may mean a function.
 type Means<'a> = &'a dyn Fn(&str, usize) -> bool;
+
+/// A function whose uses are looked for.
+#[derive(Clone, Copy)]
+struct Sought<'a> {
+    means: Means<'a>,
+    target: &'a Target<'a>,
+}
 
 /// Which uses of a name count.
 #[derive(Clone, Copy, PartialEq)]
@@ -188,6 +188,7 @@ impl<'p> Uses<'p> {
             pasted,
             words: OnceLock::new(),
             places: OnceLock::new(),
+            overloads: Overloads::of(project),
             named: OnceLock::new(),
             expanding: OnceLock::new(),
             mangled: OnceLock::new(),
@@ -243,8 +244,10 @@ impl<'p> Uses<'p> {
         let meant = Meant::of(function, named);
         let expanding = self.expanding.get_or_init(|| expanding(self.files.iter().map(|file| file.module)));
         let means = |text: &str, at: usize| meant.at(text, at, &|word| expanding.contains(word));
+        let target = Target::new(ModuleId(at as u32), function);
+        let sought = Sought { means: &means, target: &target };
         if file.hides(function) {
-            return self.is_nowhere(&function.name, &same, Some(&means), Within::File(at), at, ask, calls);
+            return self.is_nowhere(&function.name, &same, Some(sought), Within::File(at), at, ask, calls);
         }
         // Of a template there is no code until somebody names it. One that runs on the device may be made to be launched by others, where
         // nobody shows how.
@@ -276,18 +279,26 @@ impl<'p> Uses<'p> {
             || self.is_small
                 && (function.space.global && file.compiled || self.exports(ask).is_some_and(Exports::has_binding));
         // What only a program outside could ask for by its plain name is declared somewhere.
-        if !is_whole || !file.may_be_found(function, within == Within::Program || self.is_program) {
+        let is_space = |word: &str| self.says_only_where(word);
+        if !is_whole || !file.may_be_found(function, within == Within::Program || self.is_program, &is_space) {
             return false;
         }
         let records = || self.files.iter().flat_map(|file| &file.module.records);
         let known = function.scope.last().filter(|class| records().any(|it| it.name == ***class && it.defined));
         // Methods of others may be called by the names that bases out of sight have for them.
         let class = known.filter(|class| self.has_bases_in_sight(class, MAX_CALLS));
-        // A name in front of it that is no class of the program's may be anything.
-        let qualified = file.head(function).trim_end().ends_with("::");
+        // A name in front of it that is no class of the program's may be anything, unless a namespace declares it.
+        let declared = |file: &File<'p>, other: &Function| {
+            same(other) && other.scope == function.scope && !file.head(other).trim_end().ends_with("::")
+        };
+        let in_namespace = |file: &File<'p>| file.module.functions.iter().any(|other| declared(file, other));
+        let qualified = file.head(function).trim_end().ends_with("::") && !self.files.iter().any(in_namespace);
         let by_name = match function.role {
             FunctionRole::Free => class.is_some() || !qualified,
-            FunctionRole::Method => class.is_some() && !CALLED_UNSEEN.contains(&&*function.name),
+            FunctionRole::Method => class.is_some_and(|class| {
+                !CALLED_UNSEEN.contains(&&*function.name)
+                    && !(OF_ALLOCATORS.contains(&&*function.name) && self.is_allocator(class))
+            }),
             FunctionRole::StaticMethod => class.is_some(),
             _ => false,
         };
@@ -296,7 +307,7 @@ impl<'p> Uses<'p> {
         }
         let unnamed = |name: &str, own: &dyn Fn(&Function) -> bool, is_function: bool| {
             let means: Means<'_> = &means;
-            self.is_nowhere(name, own, is_function.then_some(means), within, at, ask, calls)
+            self.is_nowhere(name, own, is_function.then_some(sought), within, at, ask, calls)
                 && ask.others.texts().is_some_and(|texts| {
                     !ask.others.spell(name)
                         || texts.iter().all(|text| match text.role {
@@ -317,6 +328,29 @@ impl<'p> Uses<'p> {
         let idle = by_name && unnamed(&function.name, &same, true)
             || known.is_some_and(|class| unnamed(class, &|other| other.scope.last() == Some(class), false));
         idle && (function.space.host && !function.space.global || self.is_built_kernel(file, function, ask))
+    }
+
+    /// Whether a word is a macro of the project that stands for nothing but where a function runs, or whether it is made part of its callers.
+    fn says_only_where(&self, word: &str) -> bool {
+        const WHERE: [&str; 8] = [
+            "__device__",
+            "__forceinline__",
+            "__global__",
+            "__host__",
+            "__inline__",
+            "__noinline__",
+            "constexpr",
+            "inline",
+        ];
+        let all = self.files.iter().flat_map(|file| &file.module.macros).filter(|defined| defined.name == *word);
+        let mut bodies = all.map(|defined| defined.body.trim()).peekable();
+        bodies.peek().is_some() && bodies.all(|body| body.split_whitespace().all(|part| WHERE.contains(&part)))
+    }
+
+    /// Whether a class may be one that libraries take for an allocator: those have a `value_type`.
+    fn is_allocator(&self, class: &str) -> bool {
+        let has_it = |file: &File<'p>| file.module.records.iter().any(|record| record.name == *class && record.defined);
+        self.files.iter().any(|file| has_it(file) && words_at(file.text, "value_type").next().is_some())
     }
 
     /// Whether all classes of a name have bases that the project itself defines: what calls their methods by a base names them, too.
@@ -416,14 +450,13 @@ impl<'p> Uses<'p> {
                 .is_some_and(|texts| !texts.iter().any(|text| text.role == Role::Script && text.names(stem)))
     }
 
-    /// Whether a name stands nowhere but in what it names itself, and in code that never runs. `means`: of a function, whether the name
-    /// at a place of a text may mean it.
+    /// Whether a name stands nowhere but in what it names itself, and in code that never runs. `sought`: the function of that name.
     #[allow(clippy::too_many_arguments)] // One question, asked of two kinds of names.
     fn is_nowhere(
         &self,
         name: &str,
         own: &dyn Fn(&Function) -> bool,
-        means: Option<Means<'_>>,
+        sought: Option<Sought<'_>>,
         within: Within,
         home: usize,
         ask: &Ask<'_, 'p>,
@@ -448,12 +481,18 @@ impl<'p> Uses<'p> {
             if file.declares(name, at) {
                 return !is_elsewhere();
             }
-            if let Some(means) = means {
+            // An overload is another function.
+            let differs =
+                |it: &Sought<'_>, other: &Function| self.overloads.differs(ModuleId(index as u32), other, it.target);
+            let own = |other: &Function| own(other) && !sought.is_some_and(|it| differs(&it, other));
+            if let Some(Sought { means, target }) = sought {
                 let declared = file.module.functions.iter().filter(|it| it.name_span.start as usize == at);
                 let declared: Vec<&Function> = declared.collect();
                 // What declares another function of the name is no use of this one.
                 let is_another = if declared.is_empty() {
-                    !means(file.text, at) || file.is_variable(name, at)
+                    !means(file.text, at)
+                        || file.is_variable(name, at)
+                        || !self.overloads.may_mean(ModuleId(index as u32), at, target)
                 } else {
                     !declared.iter().any(|it| own(it))
                 };

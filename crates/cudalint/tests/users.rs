@@ -52,7 +52,10 @@ fn functions_of_a_library_that_only_its_own_program_is_linked_with() {
     let build = "add_library(all a.cu b.cu c.cu d.cu get.cu)\nadd_executable(app main.cu)\n";
     assert_eq!(told("get.h", build, &[]), ["get?"]);
     assert_eq!(told("get.h", &build.replace("add_executable", "CUDA_ADD_EXECUTABLE"), &[]), ["get?"]);
-    assert_eq!(told("include/get.h", build, &[]), ["get"]);
+    // The folder of the headers of what makes a program, and one of those that others include by the library's name.
+    assert_eq!(told("include/get.h", build, &[]), ["get?"]);
+    assert_eq!(told("include/all/get.h", build, &[]), ["get"]);
+    assert_eq!(told("part/include/get.h", build, &[("part/CMakeLists.txt", "add_library(all ../get.cu)\n")]), ["get"]);
     assert_eq!(told("get.h", &format!("{build}install(FILES get.h DESTINATION include)\n"), &[]), ["get"]);
     // Documents are no headers, and what a part of other people installs are its own.
     assert_eq!(told("get.h", &format!("{build}install(DIRECTORY docs/ DESTINATION share)\n"), &[]), ["get?"]);
@@ -273,8 +276,9 @@ fn methods_of_templates_that_nobody_calls() {
     assert_eq!(told("fill", ""), ["fill?"]);
     assert_eq!(told("fill", "k.fill(&p, 1);"), ["fill"]);
     assert_eq!(told("fill", "k.fill(k);"), ["fill"]);
-    // Containers call these.
-    assert_eq!(told("allocate", ""), ["allocate"]);
+    // Containers call these of classes that they take for allocators.
+    assert_eq!(told("allocate", ""), ["allocate?"]);
+    assert_eq!(told("begin", ""), ["begin"]);
 }
 
 #[test]
