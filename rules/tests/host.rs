@@ -385,3 +385,32 @@ k(drv.Out(np.zeros(4, dtype=np.float32)), np.int32(3), block=(1, 1, 1))
     let found = found.iter().filter(|finding| finding.rule.name == "kernel-argument-type-mismatch");
     assert_eq!(found.map(|finding| finding.confidence).collect::<Vec<_>>(), [Confidence::Definite]);
 }
+
+/// The runtime takes a variable of the device by its address on the host, which a `const void *` may hold.
+#[test]
+fn symbols_that_a_parameter_holds() {
+    let told = |parameter: &str, given: &str, count: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>
+#include <cstdlib>
+#define CHECK(call) if ((call) != cudaSuccess) exit(1)
+__device__ unsigned long long counter;
+__device__ int table[5];
+static void get(void *to, {parameter} symbol, size_t size) {{
+    void *from = NULL;
+    CHECK(cudaGetSymbolAddress(&from, symbol));
+    CHECK(cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost));
+}}
+int main() {{
+    int host[8];
+    get(host, {given}, {count} * sizeof(int));
+    return host[0];
+}}
+"
+        );
+        of("wrong-copy-direction", &text).len() + of("copy-exceeds-allocation", &text).len()
+    };
+    assert_eq!(told("const void *", "table", "5"), 0);
+    assert_eq!(told("const void *", "&counter", "2"), 0);
+    assert_eq!(told("const void *", "table", "6"), 1);
+}

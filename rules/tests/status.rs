@@ -285,3 +285,69 @@ fn a_way_out_that_a_check_of_the_programs_own_opens() {
     let way_out = "if (ok(cudaEventSynchronize(e), \"wait\")) return -1;";
     assert_eq!(told(&[("a.cu", &text(answer, way_out))]), ["unchecked-launch"]);
 }
+
+/// A toolkit for windows calls what it is given until the program ends.
+#[test]
+fn what_is_called_back_looks_at_the_last_error() {
+    let run = |given: &str, looks: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n#include <GL/glut.h>\n#include <cstdlib>\nvoid *memory;\n\
+             void draw() {{ {looks} }}\nvoid window() {{ {given} }}\nvoid init() {{ cudaMalloc(&memory, 64); }}\n\
+             int main(int argc, char **argv) {{ glutInit(&argc, argv); init(); window(); glutMainLoop(); return 0; }}\n"
+        );
+        told(&[("a.cu", &text)])
+    };
+    let looks = "if (cudaGetLastError() != cudaSuccess) exit(1);";
+    assert!(run("glutDisplayFunc(draw);", looks).is_empty());
+    assert_eq!(run("", looks), ["unchecked-api-call"]);
+    assert_eq!(run("glutDisplayFunc(draw);", ""), ["unchecked-api-call"]);
+}
+
+#[test]
+fn what_is_made_and_never_used() {
+    let run = |body: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n#include <cublas_v2.h>\nvoid use(void *p);\nvoid run(float *d) {{ {body} }}\n"
+        );
+        told(&[("a.cu", &text)])
+    };
+    assert!(run("cublasHandle_t h; cublasCreate(&h);").is_empty());
+    assert!(run("float ms; cudaEvent_t a, b; cudaEventElapsedTime(&ms, a, b);").is_empty());
+    assert!(run("cudaEvent_t e; cudaEventCreate(&e); cudaEventDestroy(e);").is_empty());
+    for body in [
+        "void *p; cudaMalloc(&p, 64); use(p);",
+        "cublasHandle_t h; cublasCreate(&h); use(h);",
+        "float one = 1; cudaMemcpy(d, &one, 4, cudaMemcpyHostToDevice);",
+    ] {
+        assert_eq!(run(body), ["unchecked-api-call"], "{body}");
+    }
+}
+
+#[test]
+fn a_wait_behind_a_copy_to_the_device_has_nothing_to_report() {
+    let run = |copy: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n#include <iostream>\nvoid put(float *d, const float *h, int n) {{\n\
+             cudaError_t err = {copy};\nif (err != cudaSuccess) {{ std::cerr << cudaGetErrorString(err) << std::endl; }}\n\
+             cudaDeviceSynchronize(); }}\n"
+        );
+        told(&[("a.cu", &text)])
+    };
+    assert!(run("cudaMemcpy(d, h, n, cudaMemcpyHostToDevice)").is_empty());
+    assert_eq!(run("cudaMemcpyAsync(d, h, n, cudaMemcpyHostToDevice)"), ["unchecked-api-call"]);
+    assert_eq!(run("cudaMemcpy(d, h, n, cudaMemcpyDeviceToDevice)"), ["unchecked-api-call"]);
+}
+
+/// Who asks for the name of an error looks at nothing by that.
+#[test]
+fn the_name_of_an_error_is_no_check() {
+    let run = |look: &str| {
+        let text = format!(
+            "{TWICE}#include <iostream>\nvoid run(float *d, int n) {{ twice<<<(n + 255) / 256, 256>>>(d, n);\n\
+             cudaError_t err = {look};\nif (err != cudaSuccess) {{ std::cerr << cudaGetErrorString(err); exit(1); }} }}\n"
+        );
+        told(&[("a.cu", &text)])
+    };
+    assert_eq!(run("cudaDeviceSynchronize()"), ["unchecked-launch"]);
+    assert!(run("cudaGetLastError()").iter().all(|rule| *rule != "unchecked-launch"));
+}

@@ -206,11 +206,13 @@ fn from_below(root: Option<&Path>, others: &[PathBuf], builds: &mut Builds) {
 
 /// How many folders a text goes up at most.
 fn climb(text: &str) -> usize {
-    let runs = text.match_indices("../").map(|(at, _)| {
-        let rest = text.get(at..).unwrap_or("");
-        (0..).take_while(|step| rest.get(3 * step..).is_some_and(|rest| rest.starts_with("../"))).count()
-    });
-    runs.max().unwrap_or(0)
+    let (mut most, mut here, mut last) = (0, 0, 0);
+    for (at, up) in text.match_indices("../") {
+        here = if here > 0 && at == last { here + 1 } else { 1 };
+        last = at + up.len();
+        most = most.max(here);
+    }
+    most
 }
 
 /// Whether each configuration of a project of Visual Studio makes a program.

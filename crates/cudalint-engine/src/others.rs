@@ -272,6 +272,10 @@ impl<'p> Others<'p> {
                     String::from_utf8_lossy(&content).into_owned()
                 }
             };
+            // Documentation that was made from the sources has maps of its pictures, which name them all.
+            if *role == Role::Foreign && text.starts_with("<map") {
+                continue;
+            }
             texts.push(Other::new(path.clone(), *role, text));
         }
         Some(texts)

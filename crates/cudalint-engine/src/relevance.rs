@@ -22,7 +22,7 @@ use crate::unread_symbols::lands_unread;
 use cudalint_findings::{Confidence, Fault, Finding, Shows, Witness};
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
-use cudalint_program::ir::{FunctionRole, ModuleId};
+use cudalint_program::ir::{Function, FunctionRole, ModuleId};
 use cudalint_replay::facts::{Facts, SpaceFault, SpaceFaultKind, Step};
 use cudalint_syntax::{Language, Span, flaw};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -126,6 +126,7 @@ impl<'p> Relevance<'p> {
                 .or_else(|| takes_long_for_larger(self.project, id, finding))
                 .or_else(|| self.is_launched_unread(finding))
                 .or_else(|| self.crosses_by_default(crossings, finding))
+                .or_else(|| own.then(|| self.is_compiled_at_run_time(id, finding)).flatten())
                 .or_else(|| own.then(|| holds_anyway(self.project, id, finding)).flatten())
                 .or_else(|| own.then(|| self.trials().holds(id, finding)).flatten())
                 .or_else(|| self.is_called_unread(finding))
@@ -294,6 +295,21 @@ impl<'p> Relevance<'p> {
             own.or_else(|| self.others.as_ref()?.first_of(&FOR_DEVICE))
         });
         option.map(|option| format!("the file is compiled without `{option}`, which the project spells"))
+    }
+
+    /// Whether NVRTC may be what compiles a file: it has nothing for the host, and a program in another language names it. NVRTC takes code
+    /// that nvcc refuses (a kernel that is called by another one becomes a part of it: tried with 11.8 and 12.9).
+    fn is_compiled_at_run_time(&self, id: ModuleId, finding: &Finding) -> Option<String> {
+        let (path, module) = (self.project.path(id), self.project.module(id));
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let is_of_host = |function: &Function| function.body.is_some() && function.space.host && !function.space.device;
+        if finding.claim.shows != Shows::CompileError || module.functions.iter().any(is_of_host) {
+            return None;
+        }
+        let loads = |text: &&Other| matches!(text.role, Role::Foreign | Role::Script) && text.names(name);
+        let text = self.others.as_ref()?.texts()?.iter().find(loads)?;
+        let loader = text.path.file_name()?.to_string_lossy();
+        Some(format!("`{name}`, which `{loader}` names, is compiled by nvcc and not by NVRTC"))
     }
 
     /// Whether what a finding tells happens in a kernel that nobody launches; it may stand in a function that others use, too.

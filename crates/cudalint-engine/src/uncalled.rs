@@ -11,7 +11,7 @@ use crate::dead::{Dead, dead};
 use crate::exports::{Code, Exports, is_inside, is_of_program, is_trial};
 use crate::file_uses::File;
 use crate::meant::{Meant, Named, expanding};
-use crate::others::{self, Other, Others, words, words_at};
+use crate::others::{Other, Others, words, words_at};
 use crate::overloads::{Overloads, Target};
 use crate::pasting::{Part, pasted, pastes_blindly};
 use crate::roles::{COMPILED, Role};
@@ -55,13 +55,13 @@ pub(crate) enum Users {
 
 /// The files of a project while names are looked for in them.
 pub(crate) struct Uses<'p> {
-    files: Vec<File<'p>>,
+    pub(crate) files: Vec<File<'p>>,
     /// Whether they are small enough to be searched.
     is_small: bool,
     /// Whether they are also a whole program.
     is_program: bool,
     /// Whether the project has no file that builds it.
-    builds_nothing: bool,
+    pub(crate) builds_nothing: bool,
     /// Parts of names that macros put together with something else.
     pasted: Vec<Part<'p>>,
     /// All words of the files.
@@ -75,15 +75,15 @@ pub(crate) struct Uses<'p> {
     /// Macros that may stand for several arguments.
     expanding: OnceLock<FxHashSet<&'p str>>,
     /// Mangled names that the files spell.
-    mangled: OnceLock<Vec<&'p str>>,
+    pub(crate) mangled: OnceLock<Vec<&'p str>>,
     /// What of it others may use.
     exports: OnceLock<Exports>,
 }
 
 /// A question about one place.
-struct Ask<'a, 'p> {
-    project: &'p Project,
-    others: &'a Others<'p>,
+pub(crate) struct Ask<'a, 'p> {
+    pub(crate) project: &'p Project,
+    pub(crate) others: &'a Others<'p>,
     left: Cell<u32>,
 }
 
@@ -296,8 +296,8 @@ impl<'p> Uses<'p> {
         let by_name = match function.role {
             FunctionRole::Free => class.is_some() || !qualified,
             FunctionRole::Method => class.is_some_and(|class| {
-                !CALLED_UNSEEN.contains(&&*function.name)
-                    && !(OF_ALLOCATORS.contains(&&*function.name) && self.is_allocator(class))
+                let of_allocator = OF_ALLOCATORS.contains(&&*function.name) && self.is_allocator(class);
+                !of_allocator && !CALLED_UNSEEN.contains(&&*function.name)
             }),
             FunctionRole::StaticMethod => class.is_some(),
             _ => false,
@@ -344,7 +344,9 @@ impl<'p> Uses<'p> {
         ];
         let all = self.files.iter().flat_map(|file| &file.module.macros).filter(|defined| defined.name == *word);
         let mut bodies = all.map(|defined| defined.body.trim()).peekable();
-        bodies.peek().is_some() && bodies.all(|body| body.split_whitespace().all(|part| WHERE.contains(&part)))
+        // One that is empty here may say more elsewhere.
+        bodies.peek().is_some()
+            && bodies.all(|body| !body.is_empty() && body.split_whitespace().all(|part| WHERE.contains(&part)))
     }
 
     /// Whether a class may be one that libraries take for an allocator: those have a `value_type`.
@@ -399,55 +401,6 @@ impl<'p> Uses<'p> {
             && self.exports(ask).is_none_or(|exports| {
                 exports.hands_on(path, texts, matches!(within, Within::Library { is_kernel: true, .. }))
             })
-    }
-
-    /// Whether code for the GPU is part of a program that is built, and nobody asks the driver for it by its mangled name.
-    fn is_built_kernel(&self, file: &File<'p>, function: &Function, ask: &Ask<'_, 'p>) -> bool {
-        let Some(texts) = ask.others.texts() else { return false };
-        let name = file.path.rsplit('/').next().unwrap_or("");
-        let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
-        // One by one, or all of their kind.
-        let kind = name.rsplit_once('.').map_or("", |(_, kind)| kind);
-        let all = ["*.", "%."].map(|star| format!("{star}{kind}"));
-        let lists = |text: &Other| {
-            text.role == Role::Build
-                && (words_at(&text.text, stem).next().is_some() || all.iter().any(|all| spells(&text.text, all)))
-        };
-        let mangled = format!("{}{}", function.name.len(), &*function.name);
-        let own = self.mangled.get_or_init(|| self.files.iter().flat_map(|file| others::mangled(file.text)).collect());
-        // Where nothing is built by a file, what shares a header with a program is built with it.
-        let by_hand = self.builds_nothing && file.of_program;
-        (file.has_main || !file.compiled || file.included || by_hand || texts.iter().any(lists))
-            && !ask.others.mangled().iter().any(|name| name.contains(&mangled))
-            && !own.iter().any(|name| name.contains(&mangled))
-    }
-
-    /// Whether a kernel of a script in Python stands nowhere but in comments and in code that never runs.
-    fn is_idle_in_python(&self, at: usize, function: &Function, ask: &Ask<'_, 'p>) -> bool {
-        let Some(file) = self.files.get(at) else { return false };
-        let name = file.path.rsplit('/').next().unwrap_or("");
-        let Some(stem) = name.strip_suffix(".py") else { return false };
-        let never = |place: usize| file.is_dead_at(place, ask.project, at);
-        let is_own = |place: usize| function.span.range().contains(&place);
-        let uses: Vec<usize> = words_at(file.text, &function.name).filter(|place| !is_own(*place)).collect();
-        // A launch that is commented out tells a script, too.
-        let launched = |place: usize| file.text[place + function.name.len()..].starts_with('[');
-        let is_script = file.text.contains("__main__")
-            || uses.iter().any(|place| never(*place) || file.is_comment(*place) && launched(*place));
-        let is_kernel = function.space.global || function.space.device;
-        let imports = |other: &File<'p>| {
-            other.path != file.path
-                && other.module.language == Language::Python
-                && words_at(other.text, stem).next().is_some()
-        };
-        is_kernel
-            && is_script
-            && uses.iter().all(|place| never(*place) || file.is_comment(*place))
-            && !self.files.iter().any(imports)
-            && ask
-                .others
-                .texts()
-                .is_some_and(|texts| !texts.iter().any(|text| text.role == Role::Script && text.names(stem)))
     }
 
     /// Whether a name stands nowhere but in what it names itself, and in code that never runs. `sought`: the function of that name.
@@ -556,12 +509,6 @@ impl<'p> Uses<'p> {
         }
         places
     }
-}
-
-/// Whether a text has a pattern, and no longer one.
-fn spells(text: &str, pattern: &str) -> bool {
-    let ends = |at: usize| !text[at + pattern.len()..].starts_with(|next: char| next.is_ascii_alphanumeric());
-    text.match_indices(pattern).any(|(at, _)| ends(at))
 }
 
 fn is_compiled(path: &str) -> bool {

@@ -245,3 +245,21 @@ fn functions_that_an_option_makes_the_devices() {
     assert_eq!(told(&programs("-default-device")), 0);
     assert_eq!(told(&programs("--device-as-default-execution-space")), 0);
 }
+
+/// NVRTC, unlike nvcc, makes a kernel that another one calls a part of it.
+#[test]
+fn kernels_that_call_kernels_in_what_is_compiled_at_run_time() {
+    let kernel = "template <class T> __global__ void add(T *p) { p[threadIdx.x] += 1; }\n\
+        extern \"C\" __global__ void add_int(int *p) { add<int>(p); }\n";
+    let told = |text: &str, program: (&str, &str)| {
+        let sandbox = Sandbox::new(&[("src/kernel.cu", text), program]);
+        let ran = sandbox.run(&["--select", "kernel-called-without-launch", "--output-format", "json", "."]);
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        report["findings"].as_array().unwrap().len()
+    };
+    let loads = ("src/lib.rs", "const TEXT: &str = include_str!(\"kernel.cu\");\n");
+    assert_eq!(told(kernel, loads), 0);
+    assert_eq!(told(kernel, ("src/lib.rs", "const TEXT: &str = include_str!(\"other.cu\");\n")), 1);
+    // What has code for the host goes through nvcc.
+    assert_eq!(told(&format!("{kernel}void run(int *p) {{ add<int><<<1, 32>>>(p); }}\n"), loads), 1);
+}

@@ -202,12 +202,14 @@ pub enum CopyKind {
 impl CopyKind {
     /// The number of [`Self::DeviceToHost`].
     pub(crate) const TO_HOST: i64 = 2;
+    /// The runtime's number for a copy to the device.
+    pub(crate) const TO_DEVICE: i64 = 1;
 
     /// By its number in `cudaMemcpyKind`, CUDA Runtime API.
     pub(crate) const fn by_number(number: Option<i64>) -> Self {
         match number {
             Some(0) => Self::HostToHost,
-            Some(1) => Self::HostToDevice,
+            Some(Self::TO_DEVICE) => Self::HostToDevice,
             Some(Self::TO_HOST) => Self::DeviceToHost,
             Some(3) => Self::DeviceToDevice,
             Some(4) => Self::Default,

@@ -5,8 +5,8 @@ use super::flow::{Action, CallSite, Callee, Fate, LaunchSite};
 use super::known;
 use crate::facts::CopyKind;
 use cudalint_program::Name;
-use cudalint_program::api::effects::{Direction, Effect, ErrorRole, Returns, Size};
-use cudalint_program::api::{ApiId, constant};
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{Effect, ErrorRole, Returns, Size};
 use cudalint_program::ir::{
     Expr, ExprId, ExprNode, FunctionId, LaunchExpr, LocalId, ModuleId, Path, Space, TemplateArg, Type,
 };
@@ -309,7 +309,10 @@ impl Builder<'_> {
             && matches!(args, [only] if is_zero(only));
         let mut site = self.site(node, who, name, args.len() as u32, fate, initializer);
         site.selects_usual_device = selects_usual_device;
-        site.copies_back = matches!(site.callee, Callee::Api(api) if self.copies_back(api, args));
+        let copies = |kinds: &[i64]| matches!(site.callee, Callee::Api(api) if self.copies(api, args, kinds));
+        let [back, across] = [copies(&[CopyKind::TO_HOST]), copies(&[CopyKind::TO_HOST, CopyKind::TO_DEVICE])];
+        (site.copies_back, site.copies_across) = (back, across);
+        site.makes_unused = matches!(site.callee, Callee::Api(api) if self.makes_unused(api, args));
         self.flow.calls.push(site);
         let outside = self.in_assert;
         self.in_assert |= is_assert && node.expansion.is_none();
@@ -383,29 +386,13 @@ impl Builder<'_> {
             damaged: self.in_damage(node.span),
             initializer,
             copies_back: false,
+            copies_across: false,
+            makes_unused: false,
             selects_usual_device: false,
             asserted: self.in_assert,
             stored_is_read: false,
             dead: false,
         }
-    }
-
-    /// Whether a call copies to the host and waits for that.
-    fn copies_back(&self, api: ApiId, args: &[ExprId]) -> bool {
-        let number = |arg: ExprId| match self.module.exprs.get(arg).map(|node| &node.kind) {
-            Some(Expr::Name { path, .. }) => path.last().and_then(|name| constant(name)).map(|it| it.value),
-            Some(Expr::Int { value, .. }) => Some(*value),
-            _ => None,
-        };
-        let to_host = |direction: Direction| match direction {
-            Direction::By(kind) => kind.of(args).and_then(number) == Some(CopyKind::TO_HOST),
-            other => other == Direction::DeviceToHost,
-        };
-        api.role == ErrorRole::Synchronizes
-            && api
-                .effects
-                .iter()
-                .any(|effect| matches!(effect, Effect::Copies { direction, .. } if to_host(*direction)))
     }
 
     fn in_damage(&self, span: Span) -> bool {

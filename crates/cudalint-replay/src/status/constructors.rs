@@ -138,6 +138,8 @@ impl Builder<'_> {
             damaged: false,
             initializer: false,
             copies_back: false,
+            copies_across: false,
+            makes_unused: false,
             selects_usual_device: false,
             asserted: false,
             stored_is_read: false,

@@ -63,6 +63,10 @@ pub struct CallSite {
     pub initializer: bool,
     /// Whether it copies to the host and comes back when all that was to come before is done.
     pub copies_back: bool,
+    /// Whether it copies between host and device, behind all that was to come before.
+    pub copies_across: bool,
+    /// Whether it makes something, in a variable of the function's own, that nothing is ever done with.
+    pub makes_unused: bool,
     /// Whether it selects device 0 by that number: the device that is selected anyway.
     pub selects_usual_device: bool,
     /// Whether it stands inside `assert(…)`, written out in the code.

@@ -39,6 +39,8 @@ pub(super) struct Join<'a> {
     fixed: Vec<Vec<Option<Effect>>>,
     /// By function: the calls that reach functions in sight.
     open: Vec<Vec<u32>>,
+    /// By function: those that it hands out as values.
+    pub(super) given: Vec<Vec<u32>>,
     /// By function: effect bits on its callers.
     pub effects: Vec<u16>,
     /// Macros that look at the status in at least one of their definitions, with the modules of those.
@@ -104,6 +106,7 @@ impl<'a> Join<'a> {
             targets: Vec::new(),
             fixed: Vec::new(),
             open: Vec::new(),
+            given: Vec::new(),
             effects: Vec::new(),
             checking_macros,
             solved: RefCell::default(),
@@ -116,7 +119,7 @@ impl<'a> Join<'a> {
     }
 
     /// Whether what one module defines is in sight of another: included, or including it.
-    fn sees(&self, module: usize, other: usize) -> bool {
+    pub(super) fn sees(&self, module: usize, other: usize) -> bool {
         let reach = self.project.includes().reach(module as u32);
         let other_id = other as u32;
         module == other || reach.included.has(other_id) || reach.context.has(other_id)
@@ -157,6 +160,7 @@ impl<'a> Join<'a> {
             targets.iter().zip(0..).filter(|(targets, _)| !targets.is_empty()).map(|(_, call)| call).collect()
         };
         self.open = self.targets.iter().map(open).collect();
+        self.given = self.handed_out();
     }
 
     /// What becomes of a call's status, before a look at the last error right after it is considered.
@@ -188,7 +192,8 @@ impl<'a> Join<'a> {
 
     pub fn effect(&self, index: usize, call: usize) -> Effect {
         if let Some(fixed) = self.fixed[index][call] {
-            return fixed;
+            let given = &self.given[index];
+            return if given.is_empty() { fixed } else { self.with_callbacks(index, call, fixed, given) };
         }
         let named = self.compares_by_name(index, call);
         let bits = self.targets[index][call].iter().fold(named, |bits, target| bits | self.effects[*target as usize]);
@@ -289,7 +294,7 @@ impl<'a> Join<'a> {
         for _ in 0..ROUNDS {
             let mut changed = false;
             for (index, fixed) in fixed.iter().enumerate() {
-                let mut bits = self.effects[index] | fixed;
+                let mut bits = self.effects[index] | fixed | self.by_callbacks(&self.given[index]);
                 for call in &self.open[index] {
                     let call = *call as usize;
                     bits |= of(self.effect(index, call));

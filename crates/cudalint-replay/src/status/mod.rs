@@ -7,6 +7,7 @@
 
 mod build;
 mod build_expr;
+mod callbacks;
 mod comparisons;
 mod constructors;
 mod destructors;
@@ -18,6 +19,7 @@ mod join;
 mod known;
 mod later;
 mod report;
+mod sites;
 mod solve;
 mod survey;
 mod targets;

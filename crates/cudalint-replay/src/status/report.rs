@@ -2,6 +2,7 @@
 
 use super::flow::{CallSite, Callee, Fate};
 use super::join::Join;
+use super::sites::allocates;
 use super::solve::{
     self, AGAIN, After, ENDED_SEEN, Effect, HIDDEN, IDLE, LAST, LAST_SEEN, LAUNCHES, NEXT, SEEN_LAST, SYNC, Solved,
 };
@@ -97,6 +98,9 @@ impl Join<'_> {
             }
             if function.role == FunctionRole::Destructor && status.weight == StatusWeight::Teardown {
                 continue;
+            }
+            if site.makes_unused {
+                status.weight = StatusWeight::Teardown;
             }
             if site.selects_usual_device && self.is_followed_by_a_check(index, call) {
                 status.weight = StatusWeight::Teardown;
@@ -246,13 +250,13 @@ impl Join<'_> {
             let looked_at = self.usage(index, call as usize) == StatusUse::Consumed;
             let of_all = only_waits(*api) && ["Device", "Thread"].iter().any(|word| api.name().contains(word));
             // What comes first without a stream waits for all work of the usual stream.
-            let copies_back =
-                site.is_some_and(|site| site.copies_back) && !flow.launches.iter().any(|launch| launch.streamed);
+            let copies_across =
+                site.is_some_and(|site| site.copies_across) && !flow.launches.iter().any(|launch| launch.streamed);
             match api.role {
                 _ if of_all && looked_at => before | IDLE | ENDED_SEEN,
                 _ if of_all && before & IDLE == 0 => IDLE,
                 _ if of_all => before,
-                _ if copies_back && looked_at => before | IDLE | ENDED_SEEN,
+                _ if copies_across && looked_at => before | IDLE | ENDED_SEEN,
                 ErrorRole::Clears | ErrorRole::Peeks if looked_at && before & IDLE != 0 => {
                     IDLE | ENDED_SEEN | LAST_SEEN
                 }
@@ -341,11 +345,6 @@ fn only_waits(api: ApiId) -> bool {
 fn nothing_to_report(api: ApiId, before: Option<&u8>) -> bool {
     let needed = if only_waits(api) { IDLE | ENDED_SEEN } else { IDLE | ENDED_SEEN | LAST_SEEN };
     before.is_some_and(|before| before & needed == needed)
-}
-
-/// Whether a call allocates memory.
-fn allocates(api: ApiId) -> bool {
-    api.effects.iter().any(|effect| matches!(effect, effects::Effect::Allocates { .. }))
 }
 
 /// Whether all that is lost with a call that fails is code that was compiled before, or a name in it.

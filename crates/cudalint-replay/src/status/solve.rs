@@ -377,6 +377,8 @@ mod tests {
             damaged: false,
             initializer: false,
             copies_back: false,
+            copies_across: false,
+            makes_unused: false,
             selects_usual_device: false,
             asserted: false,
             stored_is_read: false,

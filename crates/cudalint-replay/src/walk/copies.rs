@@ -261,8 +261,36 @@ impl<'p> Walker<'p> {
         let inner = self.without_casts(expr);
         match self.kind(inner) {
             Some(Expr::AddressOf(value)) => self.place(*value, super::places::Access::Address),
-            _ if self.is_lvalue(inner) => self.place(inner, super::places::Access::Address),
+            _ if self.is_lvalue(inner) => {
+                let (place, ty) = self.place(inner, super::places::Access::Address);
+                match &ty {
+                    Ty::Pointer(to) if **to == Ty::Void && !self.is_variable_of_device(&place) => {
+                        self.symbol_held(inner)
+                    }
+                    _ => (place, ty),
+                }
+            }
             _ => (Place::Unknown, Ty::Unknown),
+        }
+    }
+
+    /// The variable of the device whose address on the host a `const void *` holds: that is what the runtime itself takes, and a variable
+    /// of another type is meant itself (CUDA Runtime API, `cudaGetSymbolAddress`, C++ templates).
+    fn symbol_held(&mut self, pointer: ExprId) -> (Place, Ty) {
+        let out = self.eval(pointer);
+        let held = match &out.val.kind {
+            Kind::Ptr(held) if held.path.is_empty() => Some(self.memory.get(held.obj).info.ty.clone()),
+            Kind::Ptr(_) => Some(Ty::Unknown),
+            _ => None,
+        };
+        let place = self.pointed_place(&out.val, &Ty::Unknown);
+        held.filter(|_| self.is_variable_of_device(&place)).map_or((Place::Unknown, Ty::Unknown), |ty| (place, ty))
+    }
+
+    fn is_variable_of_device(&self, place: &Place) -> bool {
+        match place {
+            Place::Cell(obj, _) => self.memory.get(*obj).info.space != MemorySpace::Host,
+            _ => false,
         }
     }
 
