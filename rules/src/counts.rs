@@ -91,7 +91,8 @@ pub fn miscount_of_copy(
         if matches!(buffer.origin, Origin::Local | Origin::Global));
     let array_by_mistake = on_host && of_pointers(side) && !of_pointers(other) && !other.element_name.is_empty();
     miscount(side, bytes, count).filter(|why| match why {
-        Miscount::Elements { .. } => !all_bytes,
+        // A row of an array is as long as it is, whatever the whole has.
+        Miscount::Elements { .. } => !all_bytes && side.array.is_none_or(|row| *bytes != Quantity::Known(row)),
         Miscount::OtherType { .. } => !one_of_other && !part_of_variable && !array_by_mistake,
         _ => true,
     })

@@ -414,3 +414,26 @@ int main() {{
     assert_eq!(told("const void *", "&counter", "2"), 0);
     assert_eq!(told("const void *", "table", "6"), 1);
 }
+
+/// A row of an array has its own length.
+#[test]
+fn counts_of_rows() {
+    let told = |copy: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>
+int main() {{
+    float rows[4][64], one[64];
+    float *d;
+    for (int i = 0; i < 64; ++i) rows[0][i] = rows[1][i] = one[i] = i;
+    if (cudaMalloc(&d, 256) != cudaSuccess) return 1;
+    {copy}
+    return cudaFree(d) != cudaSuccess;
+}}
+"
+        );
+        of("element-count-as-bytes", &text).len()
+    };
+    assert_eq!(told("if (cudaMemcpy(d, rows[1], 256, cudaMemcpyHostToDevice) != cudaSuccess) return 1;"), 0);
+    assert_eq!(told("if (cudaMemcpy(d, &rows[0][0], 256, cudaMemcpyHostToDevice) != cudaSuccess) return 1;"), 0);
+    assert_eq!(told("if (cudaMemcpy(d, one, 64, cudaMemcpyHostToDevice) != cudaSuccess) return 1;"), 1);
+}

@@ -351,3 +351,26 @@ fn the_name_of_an_error_is_no_check() {
     assert_eq!(run("cudaDeviceSynchronize()"), ["unchecked-launch"]);
     assert!(run("cudaGetLastError()").iter().all(|rule| *rule != "unchecked-launch"));
 }
+
+/// Of a method called on an object whose class has none of the name, those of its bases are meant. What tests call counts where nobody
+/// else does.
+#[test]
+fn callers_are_those_of_the_objects_class() {
+    let run = |test: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n#include <stdexcept>\n#include <gtest/gtest.h>\n\
+             struct Base {{ virtual void put(float *h) = 0;\n\
+             void step(float *h) {{ put(h); if (cudaGetLastError() != cudaSuccess) throw std::runtime_error(\"put\"); }} }};\n\
+             struct One : Base {{ float *d; void put(float *h) {{ cudaMemcpy(d, h, 64, cudaMemcpyHostToDevice); }} }};\n\
+             struct Two : Base {{ void put(float *h) {{ h[0] = 1; }} }};\nstruct Three : Two {{}};\n\
+             int main() {{ float h[16]; One one; one.step(h); return 0; }}\n{test}\n"
+        );
+        let mut all = told(&[("a.cu", &text)]);
+        all.retain(|rule| *rule == "unchecked-api-call");
+        all
+    };
+    assert!(run("").is_empty());
+    assert!(run("void other(float *h) { Three three; three.put(h); }").is_empty());
+    assert!(run("TEST(One, puts) { float h[16]; One one; one.put(h); }").is_empty());
+    assert_eq!(run("void other(float *h) { One one; one.put(h); }"), ["unchecked-api-call"]);
+}

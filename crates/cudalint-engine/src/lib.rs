@@ -21,6 +21,7 @@ mod exports;
 mod file_uses;
 mod first_goal;
 mod groups;
+mod homeless;
 mod idle_kernels;
 pub mod ignoring;
 mod in_sight;

@@ -6,6 +6,7 @@ use crate::callers::Calls;
 use crate::data_model::takes_long_for_larger;
 use crate::dead::Dead;
 use crate::expected::holds_anyway;
+use crate::homeless::homeless;
 use crate::lone::Lone;
 use crate::misfits::{misfit, second_main};
 use crate::noticed::Noticed;
@@ -223,7 +224,12 @@ impl<'p> Relevance<'p> {
             let spelled = |word: &str| self.is_spelled(id, word);
             let given = |word: &str| self.is_given(word);
             let found = || misfit(self.project, id, &spelled, &given).map(|found| (found.span, found.what));
-            let (span, what) = flaw.or_else(found)?;
+            let homeless = || {
+                let any_other = |holds: &dyn Fn(&str) -> bool| self.any_other(id, holds);
+                let (span, name) = homeless(self.project, id, &any_other)?;
+                Some((span, format!("{name}, which no class declares,")))
+            };
+            let (span, what) = flaw.or_else(found).or_else(homeless)?;
             self.refused(id, span, &what)
         };
         self.flaws.get(id.index())?.get_or_init(found).clone()
@@ -231,9 +237,14 @@ impl<'p> Relevance<'p> {
 
     /// Whether another text of the project than a module's own has a word, or may have it.
     fn is_spelled(&self, id: ModuleId, word: &str) -> bool {
+        self.any_other(id, &|text| text.contains(word))
+    }
+
+    /// Whether something holds of another text of the project than a module's own, or may.
+    fn any_other(&self, id: ModuleId, holds: &dyn Fn(&str) -> bool) -> bool {
         let Some(texts) = self.others.as_ref().and_then(Others::texts) else { return true };
-        texts.iter().any(|text| text.text.contains(word))
-            || self.project.modules().any(|other| other != id && self.project.source(other).contains(word))
+        texts.iter().any(|text| holds(&text.text))
+            || self.project.modules().any(|other| other != id && holds(self.project.source(other)))
     }
 
     /// Whether a build or a script has a word, or may have it: an option can define it.

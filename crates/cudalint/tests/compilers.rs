@@ -263,3 +263,24 @@ fn kernels_that_call_kernels_in_what_is_compiled_at_run_time() {
     // What has code for the host goes through nvcc.
     assert_eq!(told(&format!("{kernel}void run(int *p) {{ add<int><<<1, 32>>>(p); }}\n"), loads), 1);
 }
+
+/// A file that defines a method of no class is refused.
+#[test]
+fn methods_that_no_class_declares() {
+    let told = |header: &str, name: &str| {
+        let text = format!(
+            "#include \"solver.h\"\n#include <cuda_runtime.h>\nvoid {name}(void **p) {{ cudaMalloc(p, 4); }}\n"
+        );
+        told(&Sandbox::new(&[("solver.h", header), ("solver.cu", &*text)]))
+    };
+    let class = "#pragma once\nclass Solver { public: void run(void **p); };\n";
+    assert_eq!(told(class, "Solver::run"), ["run"]);
+    assert_eq!(told(class, "Solver::runAll"), ["runAll?"]);
+    assert_eq!(told(class, "Solve::run"), ["run?"]);
+    assert_eq!(told("", "Solver::run"), ["run?"]);
+    assert_eq!(told("namespace Solver { void run(void **p); }\n", "Solver::run"), ["run"]);
+    // A base, or what pastes names, may have it; so may what is not in sight.
+    assert_eq!(told(&class.replace("class Solver", "class Solver : public Base"), "Solver::runAll"), ["runAll"]);
+    assert_eq!(told(&format!("{class}#define METHOD(x) void run##x(void **p);\n"), "Solver::runAll"), ["runAll"]);
+    assert_eq!(told("#include <Solver.h>\n", "Solver::run"), ["run"]);
+}

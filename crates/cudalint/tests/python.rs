@@ -185,3 +185,12 @@ fn names_that_no_cell_binds_end_a_notebook() {
     // Cells may be run in any order.
     assert!(told(&[start, "y = later\n", launch, "later = 1\n"]));
 }
+
+/// Arrays of Numba have no `set`, whatever they hold.
+#[test]
+fn arrays_without_a_method_refuse_no_type() {
+    let text =
+        |import: &str, make: &str| format!("import numpy\n{import}\nx = {make}\nx.set(numpy.arange(10))\nprint(x)\n");
+    assert_eq!(places("a.py", &text("from numba import cuda", "cuda.managed_array(10)")), Vec::<String>::new());
+    assert_eq!(places("a.py", &text("import cupy", "cupy.zeros(10)")), ["4:1 array-dtype-mismatch"]);
+}

@@ -185,6 +185,8 @@ pub struct PointerArgument {
     pub element: Option<i64>,
     /// The name of that type, for messages: `float`.
     pub element_name: String,
+    /// Bytes of the array that the expression itself names, be it one row of a larger one: 256 for `rows[1]` of `float rows[4][64]`.
+    pub array: Option<i64>,
 }
 
 /// `cudaMemcpyKind`, where it is known.

@@ -117,7 +117,7 @@ impl Walker<'_> {
             }
             _ => (Pointer::Unknown, None, String::new()),
         };
-        PointerArgument { pointer, text, span, element, element_name }
+        PointerArgument { pointer, text, span, element, element_name, array: None }
     }
 
     fn pointer_to(&self, buffer: ObjId, offset: &Quantity, value: &Val) -> Pointer {

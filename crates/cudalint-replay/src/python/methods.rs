@@ -61,6 +61,8 @@ impl Walker<'_> {
         let why = receiver.why.clone();
         Some(match name.as_str() {
             "copy_to_host" | "get" | "get_async" | "asnumpy" => return self.fetch(id, receiver, array, args),
+            // Arrays of Numba are filled from the device's side alone, and managed ones as those of NumPy.
+            "set" | "set_async" if array.lib == Lib::Numba => return None,
             "copy_to_device" | "set" | "set_async" => {
                 let from = args.get(0, "ary").or_else(|| args.named("arr"))?.clone();
                 let source = args.expr(0, "ary").or_else(|| args.expr(0, "arr"));

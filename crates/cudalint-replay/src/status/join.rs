@@ -11,6 +11,7 @@ use super::survey::{FunctionSurvey, ModuleStatus, Survey};
 use crate::checkers;
 use crate::facts::StatusUse;
 use cudalint_program::api::effects::ErrorRole;
+use cudalint_program::ir::Type;
 use cudalint_program::{Name, Project};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -48,6 +49,8 @@ pub(super) struct Join<'a> {
     hidden: &'a HiddenMacros,
     /// Names of classes.
     pub(super) classes: FxHashSet<&'a str>,
+    /// The names of what classes are made from.
+    pub(super) bases: FxHashMap<&'a str, Vec<&'a str>>,
     /// By function: what comes after its calls, for what was last said to come after itself.
     solved: RefCell<FxHashMap<usize, (After, Rc<Solved>)>>,
 }
@@ -95,11 +98,22 @@ impl<'a> Join<'a> {
             }
         }
         let records = project.modules().flat_map(|id| &project.module(id).records);
+        let mut bases: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
+        for module in project.modules().map(|id| project.module(id)) {
+            for record in module.records.iter().filter(|record| !record.bases.is_empty()) {
+                let named = record.bases.iter().filter_map(|base| match module.types.get(*base) {
+                    Some(Type::Named { path, .. }) => path.last().map(Name::as_str),
+                    _ => None,
+                });
+                bases.entry(record.name.as_str()).or_default().extend(named);
+            }
+        }
         Self {
             project,
             surveys,
             hidden,
             classes: records.map(|record| record.name.as_str()).collect(),
+            bases,
             functions,
             by_name,
             by_id,
@@ -401,12 +415,14 @@ impl<'a> Join<'a> {
             .map(Name::as_str)
             .collect();
         let loose = self.loose_calls();
+        let is_test: Vec<bool> = (0..self.functions.len()).map(|index| self.is_test(index)).collect();
         let leaves_work: Vec<bool> = (0..self.functions.len() as u32).map(|index| self.leaves_work(index)).collect();
         let other_calls = self.other_calls();
         let looks = if self.effects.iter().any(|bits| bits & LOOKS_LATER != 0) { MAY_LOOK } else { 0 };
         let mut exits = other_calls.clone();
         for _ in 0..ROUNDS {
             let mut next: Vec<Option<After>> = vec![None; self.functions.len()];
+            let mut in_tests: Vec<Option<After>> = vec![None; self.functions.len()];
             let mut maybe = vec![0; self.functions.len()];
             for (index, exit) in exits.iter().enumerate() {
                 let leaves_work = self.open[index].iter().any(|call| {
@@ -438,7 +454,9 @@ impl<'a> Join<'a> {
                     for target in &self.targets[index][call] {
                         let elsewhere = self.functions[*target as usize].0 != self.functions[index].0;
                         let after = if quiet || is_method && elsewhere { in_sight(*after) } else { *after };
-                        let slot = &mut next[*target as usize];
+                        // What tests call is meant for somebody else, whose calls count where they are in sight.
+                        let callers = if is_test[index] { &mut in_tests } else { &mut next };
+                        let slot = &mut callers[*target as usize];
                         *slot = Some(match *slot {
                             // Where a caller does not come by anything that shows it, it stays unseen there.
                             Some(other) => After {
@@ -455,8 +473,12 @@ impl<'a> Join<'a> {
                 let must = after.must & (LAST | SEEN_LAST | SYNC | AGAIN);
                 After { must, may: must | after.may & (LAST | SYNC | OF_LATER) }
             };
-            let mut next: Vec<After> =
-                next.into_iter().zip(&other_calls).map(|(after, open)| after.map_or(*open, settled)).collect();
+            let mut next: Vec<After> = next
+                .into_iter()
+                .zip(in_tests)
+                .zip(&other_calls)
+                .map(|((after, tested), open)| after.or(tested).map_or(*open, settled))
+                .collect();
             for (exit, maybe) in next.iter_mut().zip(maybe) {
                 exit.may |= maybe;
             }

@@ -107,8 +107,13 @@ impl Join<'_> {
         if *function.name == *"main" || function.role == FunctionRole::Lambda {
             return false;
         }
+        !self.is_test(index)
+    }
+
+    /// Whether a function is a test of some framework.
+    pub(super) fn is_test(&self, index: usize) -> bool {
         let id = ModuleId(self.functions[index].0 as u32);
-        let span = self.project.module(id).functions.get(function.id).map(|function| function.span);
-        span.is_none_or(|span| test_at(self.project.text(id, span)).is_none())
+        let span = self.project.module(id).functions.get(self.function(index).id).map(|function| function.span);
+        span.is_some_and(|span| test_at(self.project.text(id, span)).is_some())
     }
 }

@@ -9,6 +9,9 @@ use cudalint_program::ir::{FunctionRole, ModuleId};
 /// Functions that one call may reach, at most: what more of them do together says nothing.
 const MOST_TARGETS: usize = 256;
 
+/// Classes that one is made from, at most.
+const MOST_BASES: usize = 64;
+
 impl Join<'_> {
     /// The functions that a call may reach: of the same module, else of a file that it includes, else of the nearest
     /// folder.
@@ -48,8 +51,14 @@ impl Join<'_> {
         if let Callee::Method { class: Some(class), .. } = &site.callee {
             // Of its own class; else of one that it inherits from, or that inherits from it.
             let own = |index: &u32| self.function(*index as usize).scope.as_ref() == Some(class);
+            let related = |index: &u32| {
+                let scope = self.function(*index as usize).scope.as_ref();
+                scope.is_some_and(|scope| self.are_related(scope.as_str(), class.as_str()))
+            };
             if all.iter().any(own) {
                 all.retain(own);
+            } else if all.iter().any(related) {
+                all.retain(related);
             }
         }
         if all.is_empty() && !method && self.classes.contains(name.as_str()) {
@@ -71,6 +80,24 @@ impl Join<'_> {
         let fitting =
             if fitting.is_empty() { all.into_iter().filter(|index| takes(index, false)).collect() } else { fitting };
         self.nearest(module, name, fitting)
+    }
+
+    /// Whether one of two classes is made from the other, by the names of their bases.
+    fn are_related(&self, one: &str, other: &str) -> bool {
+        let is_made_from = |class: &str, base: &str| {
+            let (mut seen, mut next) = (Vec::new(), vec![class]);
+            while let Some(name) = next.pop() {
+                if seen.len() > MOST_BASES || name == base {
+                    return name == base;
+                }
+                if !seen.contains(&name) {
+                    next.extend(self.bases.get(name).into_iter().flatten());
+                    seen.push(name);
+                }
+            }
+            false
+        };
+        is_made_from(one, other) || is_made_from(other, one)
     }
 
     /// Those of some functions of a name that are nearest to a module; none where they are too many.

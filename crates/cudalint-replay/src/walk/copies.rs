@@ -326,6 +326,7 @@ impl<'p> Walker<'p> {
             span: self.span(variable),
             element: self.known_size(&element),
             element_name: self.type_name(&element),
+            array: None,
         };
         self.shown_to_device(&out);
         self.is_read(&out);

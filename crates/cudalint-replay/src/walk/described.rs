@@ -68,6 +68,7 @@ impl Walker<'_> {
             span: self.span(by),
             element: None,
             element_name: String::new(),
+            array: None,
         });
         // All slices but the last are as high as their side says.
         let counts = [&to, &from].map(|side| {

@@ -122,7 +122,21 @@ impl Walker<'_> {
             span: self.span(expr),
             element,
             element_name: self.type_name(&pointee),
+            array: self.named_array(inner),
         }
+    }
+
+    /// Bytes of the array that an expression names: by itself, or by its first element's address.
+    fn named_array(&mut self, expr: ExprId) -> Option<i64> {
+        let named = match self.kind(expr) {
+            Some(Expr::AddressOf(element)) => match self.kind(*element) {
+                Some(Expr::Index { base, .. }) => *base,
+                _ => return None,
+            },
+            _ => expr,
+        };
+        let ty = self.type_of(named);
+        matches!(ty.value(), Ty::Array(..)).then(|| self.size_of(ty.value()).known()).flatten()
     }
 
     /// An expression under the casts around it.

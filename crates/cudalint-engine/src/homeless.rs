@@ -1,0 +1,74 @@
+//! Methods that no class declares: `Solver::run` where nothing in sight is called `Solver`, or where the class has nothing of that name.
+//! Compilers refuse a file that defines one.
+
+use crate::in_sight::has_all_includes;
+use crate::others::words_at;
+use cudalint_program::Project;
+use cudalint_program::ir::{Function, FunctionRole, ModuleId};
+use cudalint_syntax::Span;
+
+/// What stands in front of a name that is declared as a class, a namespace or another name for one.
+const KEYS: [&str; 6] = ["class ", "struct ", "union ", "namespace ", "using ", "define "];
+
+/// Whether something holds of another text of the project, or may.
+pub(crate) type AnyOther<'a> = dyn Fn(&dyn Fn(&str) -> bool) -> bool + 'a;
+
+/// The first of a module: where it is, and the name as written.
+pub(crate) fn homeless(project: &Project, id: ModuleId, any_other: &AnyOther<'_>) -> Option<(Span, String)> {
+    if !has_all_includes(project, id) {
+        return None;
+    }
+    let functions = project.module(id).functions.iter();
+    functions.filter(|function| is_asked(function)).find_map(|function| {
+        let head = project.text(id, Span { end: function.name_span.start, ..function.span });
+        let before = head.trim_end().strip_suffix("::")?;
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let class = before.get(before.rfind(|letter| !is_part(letter)).map_or(0, |last| last + 1)..)?;
+        let around = before.get(..before.len() - class.len())?.trim_end();
+        let spells_itself = project.text(id, function.name_span) == &*function.name;
+        // What stands in another class or namespace, or comes of a macro, is looked for there.
+        if class.is_empty() || around.ends_with("::") || !spells_itself || function.scope.segments.len() != 1 {
+            return None;
+        }
+        let is_lost = match home(project, class) {
+            Some(home) => home.into_iter().all(|module| {
+                let text = project.source(module);
+                module != id && words_at(text, &function.name).next().is_none() && !text.contains("##")
+            }),
+            None => {
+                let declares = |text: &str| declares(text, class);
+                !declares(project.source(id)) && !any_other(&declares)
+            }
+        };
+        is_lost.then(|| (function.name_span, format!("`{class}::{}`", function.name)))
+    })
+}
+
+/// Whether a text declares a class or a namespace of a name, or another name for one.
+fn declares(text: &str, name: &str) -> bool {
+    words_at(text, name).any(|at| {
+        let before = text.get(..at).unwrap_or("");
+        let behind = text.get(at + name.len()..).unwrap_or("").trim_start();
+        KEYS.iter().any(|key| before.ends_with(key)) || behind.starts_with(';')
+    })
+}
+
+/// Whether a function stands for itself alone.
+fn is_asked(function: &Function) -> bool {
+    let plain = matches!(function.role, FunctionRole::Free | FunctionRole::Method);
+    plain
+        && function.body.is_some()
+        && function.template_params.is_empty()
+        && !function.damaged
+        && function.parent.is_none()
+}
+
+/// The modules that define classes of a name; nothing where none does, or where the name is also that of something else.
+fn home(project: &Project, class: &str) -> Option<Vec<ModuleId>> {
+    let defines = |id: &ModuleId| {
+        let records = &project.module(*id).records;
+        records.iter().any(|record| record.name == *class && record.defined && record.bases.is_empty())
+    };
+    let modules: Vec<ModuleId> = project.modules().filter(defines).collect();
+    (!modules.is_empty()).then_some(modules)
+}
