@@ -374,3 +374,24 @@ fn callers_are_those_of_the_objects_class() {
     assert!(run("TEST(One, puts) { float h[16]; One one; one.put(h); }").is_empty());
     assert_eq!(run("void other(float *h) { One one; one.put(h); }"), ["unchecked-api-call"]);
 }
+
+/// What a wait reports is returned again by any later call, by whichever caller's way it comes.
+#[test]
+fn a_wait_is_seen_where_some_caller_looks_at_a_later_call() {
+    let run = |looks: &str, call: &str| {
+        let text = format!(
+            "{TWICE}static void go(float *d, float *h, int n) {{ {call} }}\n\
+             void one(float *d, float *h, int n) {{ go(d, h, n); }}\n\
+             void two(float *d, float *h, int n) {{ go(d, h, n); {looks} }}\n\
+             int main(int argc, char **argv) {{ float *d = nullptr, h[4]; one(d, h, argc); two(d, h, argc); return 0; }}\n"
+        );
+        let mut all = told(&[("a.cu", &text)]);
+        all.retain(|rule| *rule == "unchecked-api-call");
+        all.len()
+    };
+    let looks = "if (cudaMemcpy(h, d, 16, cudaMemcpyDeviceToHost) != cudaSuccess) exit(1);";
+    assert_eq!(run(looks, "cudaDeviceSynchronize();"), 0);
+    assert_eq!(run("", "cudaDeviceSynchronize();"), 1);
+    // That there is no memory is returned once.
+    assert_eq!(run(looks, "cudaMemset(d, 0, n); float *more; cudaMalloc(&more, n); cudaMemset(more, 0, n);"), 1);
+}

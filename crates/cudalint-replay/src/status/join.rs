@@ -4,8 +4,8 @@ use super::flow::{CallSite, Callee, Fate};
 use super::hidden::HiddenMacros;
 use super::known;
 use super::solve::{
-    self, AGAIN, After, COMPARES, DROPPED_SYNC, DROPS, Effect, HIDDEN, LAST, LAUNCHES, LOOKS_LATER, MAY_LOOK, NEXT,
-    PENDING, SEEN_LAST, SYNC, Solved,
+    self, AGAIN, AGAIN_SOMEWHERE, After, COMPARES, DROPPED_SYNC, DROPS, Effect, HIDDEN, LAST, LAUNCHES, LOOKS_LATER,
+    MAY_LOOK, NEXT, PENDING, SEEN_LAST, SYNC, Solved,
 };
 use super::survey::{FunctionSurvey, ModuleStatus, Survey};
 use crate::checkers;
@@ -21,7 +21,7 @@ use std::rc::Rc;
 const ROUNDS: usize = 6;
 
 /// What callees do for their callers.
-const OF_CALLEES: u16 = LAST | SEEN_LAST | SYNC | DROPPED_SYNC | HIDDEN | OF_LATER;
+const OF_CALLEES: u16 = LAST | SEEN_LAST | SYNC | DROPPED_SYNC | HIDDEN | AGAIN_SOMEWHERE | OF_LATER;
 
 /// What may bring an error to light later on, by whichever caller.
 const OF_LATER: u16 = AGAIN | LOOKS_LATER | COMPARES | MAY_LOOK;
@@ -222,7 +222,8 @@ impl<'a> Join<'a> {
         let harmless = match &site.callee {
             Callee::Api(api) => {
                 let looked_at = self.usage(index, call) == StatusUse::Consumed;
-                let again = if looked_at && known::returns_earlier(api.library) { AGAIN } else { 0 };
+                let returns_earlier = looked_at && known::returns_earlier(api.library);
+                let again = if returns_earlier { AGAIN | AGAIN_SOMEWHERE } else { 0 };
                 return Some(match api.role {
                     ErrorRole::Clears | ErrorRole::Peeks if looked_at => {
                         Effect::Sets { bits: LAST | SEEN_LAST | NEXT | LOOKS_LATER | again, ends_next: true }
@@ -471,7 +472,7 @@ impl<'a> Join<'a> {
             // A check by some callers only leaves it open whether the function's own launches are checked.
             let settled = |after: After| {
                 let must = after.must & (LAST | SEEN_LAST | SYNC | AGAIN);
-                After { must, may: must | after.may & (LAST | SYNC | OF_LATER) }
+                After { must, may: must | after.may & (LAST | SYNC | AGAIN_SOMEWHERE | OF_LATER) }
             };
             let mut next: Vec<After> = next
                 .into_iter()

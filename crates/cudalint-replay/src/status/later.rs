@@ -2,18 +2,19 @@
 //! at and fails for the same reason, or the program compares its results with others. Whoever runs it then sees that something is wrong.
 
 use super::join::Join;
-use super::solve::{AGAIN, After, COMPARES, LOOKS_LATER, MAY_LOOK};
+use super::solve::{AGAIN, AGAIN_SOMEWHERE, After, COMPARES, LOOKS_LATER, MAY_LOOK};
 use crate::facts::SeenLater;
 use cudalint_program::frameworks::test_at;
 use cudalint_program::ir::{FunctionRole, ModuleId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// By what the loss of a call's status may be seen later. `kept`: whether the runtime keeps it as the last error; `again`: whether later
-/// calls return what has stopped the device.
-pub(super) fn of_call(after: After, kept: bool, again: bool) -> Option<SeenLater> {
+/// calls return what has stopped the device; `waits`: whether that is all that the call has to report.
+pub(super) fn of_call(after: After, kept: bool, again: bool, waits: bool) -> Option<SeenLater> {
+    let again_bits = if waits { AGAIN | AGAIN_SOMEWHERE } else { AGAIN };
     if kept && after.may & (LOOKS_LATER | MAY_LOOK) != 0 {
         Some(SeenLater::LastError)
-    } else if again && after.may & AGAIN != 0 {
+    } else if again && after.may & again_bits != 0 {
         Some(SeenLater::Call)
     } else {
         (after.may & COMPARES != 0).then_some(SeenLater::Results)

@@ -135,7 +135,7 @@ impl Join<'_> {
             if status.stored.is_none() {
                 let by_torch = || (kept && again && self.is_for_torch(index)).then_some(SeenLater::PyTorch);
                 let nearby = || (kept && again && looked_nearby).then_some(SeenLater::LastError);
-                status.later = later::of_call(after, kept, again).or_else(by_torch).or_else(nearby);
+                status.later = later::of_call(after, kept, again, waits).or_else(by_torch).or_else(nearby);
             }
             calls.push(status);
         }

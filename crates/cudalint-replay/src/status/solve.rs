@@ -31,6 +31,8 @@ pub const AGAIN: u16 = 256;
 pub const LOOKS_LATER: u16 = 512;
 /// Results are compared with what they should be.
 pub const COMPARES: u16 = 1024;
+/// As [`AGAIN`], on some way that some caller goes: what has stopped the device for good comes to light there.
+pub const AGAIN_SOMEWHERE: u16 = 8192;
 /// Whoever calls an interface may call something of it next that looks at the last error.
 pub const MAY_LOOK: u16 = 2048;
 
