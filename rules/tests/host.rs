@@ -437,3 +437,28 @@ int main() {{
     assert_eq!(told("if (cudaMemcpy(d, &rows[0][0], 256, cudaMemcpyHostToDevice) != cudaSuccess) return 1;"), 0);
     assert_eq!(told("if (cudaMemcpy(d, one, 64, cudaMemcpyHostToDevice) != cudaSuccess) return 1;"), 1);
 }
+
+/// `&object` may mean an operator of its class.
+#[test]
+fn addresses_that_a_class_gives_itself() {
+    let told = |operator: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>
+struct Buffer {{
+    float *data = nullptr;
+    {operator}
+}};
+__global__ void fill(float *to) {{ to[threadIdx.x] = 1; }}
+int main() {{
+    Buffer buffer;
+    if (cudaMalloc(&buffer.data, 128) != cudaSuccess) return 1;
+    fill<<<1, 32>>>((float *)&buffer);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}}
+"
+        );
+        of("wrong-address-space", &text).len()
+    };
+    assert_eq!(told("float *operator&() { return data; }"), 0);
+    assert_eq!(told(""), 1);
+}

@@ -395,3 +395,16 @@ fn a_wait_is_seen_where_some_caller_looks_at_a_later_call() {
     // That there is no memory is returned once.
     assert_eq!(run(looks, "cudaMemset(d, 0, n); float *more; cudaMalloc(&more, n); cudaMemset(more, 0, n);"), 1);
 }
+
+#[test]
+fn a_device_that_is_selected_to_give_something_back() {
+    let run = |body: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n#include <cufft.h>\nvoid end(float **f, cufftHandle *plan, int n) {{\n\
+             for (int i = 0; i < n; ++i) {{ cudaSetDevice(i); {body} }} }}\n"
+        );
+        told(&[("a.cu", &text)])
+    };
+    assert!(run("cudaFree(f[i]); cufftDestroy(plan[i]);").is_empty());
+    assert_eq!(run("cudaFree(f[i]); cudaMalloc(&f[i], 4);"), ["unchecked-api-call"]);
+}

@@ -4,7 +4,7 @@
 use crate::file_uses::File;
 use crate::others::{self, Other, words_at};
 use crate::roles::Role;
-use crate::uncalled::{Ask, Uses};
+use crate::uncalled::{Ask, MAX_CALLS, Uses};
 use cudalint_program::ir::Function;
 use cudalint_syntax::Language;
 
@@ -30,11 +30,50 @@ impl<'p> Uses<'p> {
             && !own.iter().any(|name| name.contains(&mangled))
     }
 
+    /// Whether no kernel can call a function of the device in Python: nothing is compiled of it then. Functions of the host may call one by
+    /// mistake; whatever else names it may hand it to a kernel.
+    fn is_idle_on_device(&self, at: usize, function: &Function, ask: &Ask<'_, 'p>, calls: u32) -> bool {
+        let Some(calls) = calls.checked_sub(1) else { return false };
+        let name = &*function.name;
+        let texts = ask.others.texts();
+        if texts.is_none_or(|texts| texts.iter().any(|text| text.role == Role::Script && text.names(name))) {
+            return false;
+        }
+        let of_python = self.files.iter().enumerate().filter(|(_, file)| file.module.language == Language::Python);
+        of_python.flat_map(|(index, file)| words_at(file.text, name).map(move |place| (index, file, place))).all(
+            |(index, file, place)| {
+                if index == at && function.span.range().contains(&place) || file.is_comment(place) {
+                    return true;
+                }
+                let line = file.text[..place].rsplit('\n').next().unwrap_or("").trim_start();
+                if line.starts_with("from ") && line.contains(" import ") {
+                    return true;
+                }
+                let behind = &file.text[place + name.len()..];
+                let functions = file.module.functions.iter_enumerated();
+                let around =
+                    functions.filter(|(id, it)| Some(*id) != file.module.body && it.span.range().contains(&place));
+                match around.min_by_key(|(_, it)| it.span.end - it.span.start).map(|(_, it)| it) {
+                    Some(other) if other.space.global => false,
+                    Some(other) if other.space.device => {
+                        std::ptr::eq(other, function) || self.is_idle_on_device(index, other, ask, calls)
+                    }
+                    // Its own `def` stands in no function.
+                    Some(_) => behind.starts_with('('),
+                    None => line.starts_with("def ") && index == at,
+                }
+            },
+        )
+    }
+
     /// Whether a kernel of a script in Python stands nowhere but in comments and in code that never runs.
     pub(crate) fn is_idle_in_python(&self, at: usize, function: &Function, ask: &Ask<'_, 'p>) -> bool {
         let Some(file) = self.files.get(at) else { return false };
         let name = file.path.rsplit('/').next().unwrap_or("");
         let Some(stem) = name.strip_suffix(".py") else { return false };
+        if function.space.device && !function.space.global && self.is_idle_on_device(at, function, ask, MAX_CALLS) {
+            return true;
+        }
         let never = |place: usize| file.is_dead_at(place, ask.project, at);
         let is_own = |place: usize| function.span.range().contains(&place);
         let uses: Vec<usize> = words_at(file.text, &function.name).filter(|place| !is_own(*place)).collect();

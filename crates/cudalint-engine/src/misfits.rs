@@ -286,6 +286,14 @@ impl Look<'_> {
     fn launch(&mut self, launch: &LaunchExpr) {
         let Some(Expr::Name { path, .. }) = self.kind(launch.kernel) else { return };
         let kernels = self.project.overloads(self.id, &self.function.scope, path);
+        let lacks = |name: &str| self.declared.is_some_and(|declared| declared.lacks_kernel(name));
+        if let ([name], true) = (&*path.segments, self.is_written(launch.kernel))
+            && lacks(name)
+        {
+            let what = format!("a launch of `{name}`, which nothing declares");
+            self.find(launch.kernel, what);
+            return;
+        }
         let refused = |this: &Self, at: usize, arg: ExprId| {
             kernels.iter().all(|(module, number)| {
                 this.project.function_at(*module, *number).is_some_and(|kernel| {

@@ -25,7 +25,7 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 
 /// How long a chain of functions may be that only call each other.
-const MAX_CALLS: u32 = 6;
+pub(crate) const MAX_CALLS: u32 = 6;
 
 /// Functions that are asked about for one place, at most.
 const MAX_ASKED: u32 = 200;

@@ -82,6 +82,17 @@ impl<'p> Declared<'p> {
             && !(self.given)(name)
     }
 
+    /// Whether a name of which nothing is known but that it is launched is declared nowhere: no library has kernels for programs to launch.
+    pub fn lacks_kernel(&self, name: &str) -> bool {
+        let text = self.text();
+        let spells = |other: ModuleId| words_at(self.project.source(other), name).next().is_some();
+        let is_launch = |at: usize| text[at + name.len()..].trim_start().starts_with("<<<");
+        !self.pastes()
+            && words_at(text, name).all(|at| is_launch(at) || holds(self.comments(), at))
+            && !self.project.modules().any(|other| other != self.id && self.sees(other) && spells(other))
+            && !(self.given)(name)
+    }
+
     /// Whether all names of a function have to be declared where it is: no part of a template, and of a class only where its text is in sight.
     fn is_asked(&self, function: &Function) -> bool {
         let of_class = !matches!(function.role, FunctionRole::Free | FunctionRole::Lambda);

@@ -61,6 +61,7 @@ impl Context<'_> {
             Expr::Deref(value) => self.type_of(*value).element().cloned().unwrap_or(Ty::Unknown),
             Expr::AddressOf(value) => match self.type_of(*value) {
                 Ty::Unknown => Ty::Unknown,
+                ty if self.project.overloads_address(&ty) => Ty::Unknown,
                 ty => Ty::pointer_to(ty.value().clone()),
             },
             Expr::Call { callee, args } => self.type_of_call(*callee, args),

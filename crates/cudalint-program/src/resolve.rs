@@ -2,7 +2,7 @@
 
 use crate::crowd::{Crowd, Entry, Wanted, is_member, segments};
 use crate::ir::{
-    Alias, Enumerator, Function, FunctionId, FunctionRole, ModuleId, Path, Record, Space, StmtId, Variable,
+    Alias, Enumerator, Function, FunctionId, FunctionRole, ModuleId, Path, Record, Space, StmtId, Type, Variable,
 };
 use crate::name::Name;
 use crate::project::Project;
@@ -326,6 +326,30 @@ impl Project {
         let scope = owner.scope.within(owner.name.clone());
         let path = scope.within(Name::from(name));
         self.find_function(record.module, &scope, &path, Some(args), Wanted::Member)
+    }
+
+    /// Whether `&object` of a type means an operator of its class, or of one that this is made from, and not where the object is.
+    pub fn overloads_address(&self, ty: &Ty) -> bool {
+        const DEEPEST: u32 = 4;
+        let Ty::Record(entry, _) = ty.value() else { return false };
+        let mut open = vec![(*entry, DEEPEST)];
+        while let Some((entry, depth)) = open.pop() {
+            let Some(record) = self.record_at(entry) else { continue };
+            let module = self.module(entry.module);
+            let is_it = |id: &FunctionId| {
+                let method = module.functions.get(*id);
+                method.is_some_and(|method| method.name == "operator&" && method.param_count == 0)
+            };
+            if record.methods.iter().any(is_it) {
+                return true;
+            }
+            let Some(depth) = depth.checked_sub(1) else { continue };
+            open.extend(record.bases.iter().filter_map(|base| match module.types.get(*base) {
+                Some(Type::Named { path, .. }) => Some((self.template(entry.module, &record.scope, path)?, depth)),
+                _ => None,
+            }));
+        }
+        false
     }
 
     /// A record by its position.

@@ -284,3 +284,20 @@ fn methods_that_no_class_declares() {
     assert_eq!(told(&format!("{class}#define METHOD(x) void run##x(void **p);\n"), "Solver::runAll"), ["runAll"]);
     assert_eq!(told("#include <Solver.h>\n", "Solver::run"), ["run"]);
 }
+
+/// A kernel that is launched has to be declared where it is.
+#[test]
+fn launches_of_nothing() {
+    let told = |head: &str, launch: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n#include <cstdio>\n{head}\n__global__ void fills(int *p) {{ *p = 1; }}\n\
+             void run(int *p) {{ cudaMalloc(&p, 4); {launch}<<<1, 1>>>(p); }}\n"
+        );
+        told(&Sandbox::new(&[("a.cu", &*text), ("b.cu", "__global__ void fill(int *p) { *p = 1; }\n")]))
+    };
+    assert_eq!(told("", "fills"), ["run"]);
+    assert_eq!(told("// fill", "fill"), ["run?"]);
+    assert_eq!(told("__global__ void fill(int *p);", "fill"), ["run"]);
+    assert_eq!(told("#define fill fills", "fill"), ["run"]);
+    assert_eq!(told("#include \"fill.cuh\"", "fill"), ["run"]);
+}

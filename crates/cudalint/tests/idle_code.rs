@@ -202,3 +202,26 @@ fn kernels_of_a_build_that_takes_all_files() {
     assert_eq!(told(all, "run(d, 1);"), ["definite"]);
     assert_eq!(told("file(GLOB SOURCES \"*.cu\")\nadd_library(app ${SOURCES})\n", "/* run(d, 1); */"), ["definite"]);
 }
+
+/// Of a function of the device that no kernel calls nothing is compiled.
+#[test]
+fn functions_of_the_device_that_no_kernel_calls() {
+    let told = |kernel: &str, host: &str| {
+        let text = format!(
+            "from numba import cuda\n\n@cuda.jit(device=True)\ndef near(i):\n    found = []\n    found.append(i)\n    return found\n\n\
+             @cuda.jit(device=True)\ndef between(i):\n    return near(i)\n\n\
+             @cuda.jit\ndef fill(out):\n    i = cuda.grid(1)\n    if i < out.size:\n        out[i] = {kernel}\n\n\
+             def main():\n    out = cuda.device_array(64)\n    fill[2, 32](out)\n    {host}\n\nmain()\n"
+        );
+        at_lines(&text, "unsupported-in-kernel", "a.py")
+    };
+    let is_possible = |told: &[String]| !told.is_empty() && told.iter().all(|it| it.ends_with("possible"));
+    for host in ["print(out.copy_to_host())", "print(between(3))", "# near(1)"] {
+        let told = told("i", host);
+        assert!(is_possible(&told), "{host}: {told:?}");
+    }
+    for (kernel, host) in [("between(i)[0]", "pass"), ("near(i)[0]", "pass"), ("i", "compile_all([near])")] {
+        let told = told(kernel, host);
+        assert!(!told.is_empty() && !is_possible(&told), "{kernel} {host}: {told:?}");
+    }
+}

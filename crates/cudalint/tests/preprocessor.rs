@@ -561,3 +561,19 @@ fn objects_of_a_branch_that_nobody_decides_lose_nothing() {
         assert!(!ran.stdout.contains("device-resource-leak"), "{build}: {ran:?}");
     }
 }
+
+/// What a header declares hangs on the build of what includes it, wherever that lies.
+#[test]
+fn names_that_the_build_of_another_folder_may_define() {
+    let size = "#pragma once\n#ifndef N\n#define N 32\n#endif\n";
+    let kernel = "#pragma once\n#include \"size.h\"\n__global__ void k(float *d) { __shared__ float s[N]; s[threadIdx.x] = 1; __syncthreads(); d[threadIdx.x] = s[0]; }\n";
+    let main = "#include \"../include/kernel.cuh\"\nint main() { float *d; cudaMalloc(&d, 512); k<<<1, 128>>>(d); return cudaDeviceSynchronize(); }\n";
+    let told = |folder: &str| {
+        let makefile = (&*format!("{folder}/Makefile"), "run:\n\tnvcc -I../include -DN=128 main.cu\n");
+        let files = [("include/size.h", size), ("include/kernel.cuh", kernel), ("examples/main.cu", main), makefile];
+        let ran = Sandbox::new(&files).run(&["--select", "shared-index-out-of-range", "."]);
+        ran.stdout.contains("shared-index-out-of-range")
+    };
+    assert!(!told("examples"));
+    assert!(told("other"));
+}

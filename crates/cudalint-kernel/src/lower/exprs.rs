@@ -350,7 +350,8 @@ impl<'p> Lowerer<'p> {
         if matches!(&value.ty, Ty::Library(name, _) if &**name == super::meaning::FUNCTION) {
             return value;
         }
-        if value.ty == Ty::Unknown && matches!(value.at, At::Value(_)) {
+        let is_own = self.project.overloads_address(&value.ty);
+        if is_own || value.ty == Ty::Unknown && matches!(value.at, At::Value(_)) {
             let id = self.load(&value);
             let id = self.opaque_pointer(vec![id], site);
             return self.computed(id, Ty::pointer_to(Ty::Unknown), site);

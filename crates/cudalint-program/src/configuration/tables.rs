@@ -147,8 +147,21 @@ impl<'a> Configuration<'a> {
 
     /// Whether some build of a file may define a name.
     pub(super) fn may_be_made(&self, file: u32, name: &str) -> bool {
-        let mut makers = self.defining.iter().filter(|it| it.names.contains(name));
-        makers.any(|it| self.files.get(file as usize).is_some_and(|file| is_below(file.path, &it.folder)))
+        let mut makers = self.defining.iter().filter(|it| it.names.contains(name)).peekable();
+        if makers.peek().is_none() {
+            return false;
+        }
+        // A header is built with what includes it, which may lie elsewhere.
+        let reach = self.graph.reach(file);
+        let built =
+            |file: u32, folder: &str| self.files.get(file as usize).is_some_and(|file| is_below(file.path, folder));
+        makers.any(|it| {
+            built(file, &it.folder)
+                || reach
+                    .context
+                    .iter()
+                    .any(|other| built(*other, &it.folder) && self.graph.reach(*other).included.has(file))
+        })
     }
 
     /// What all files do to a name, with the name as it is kept.

@@ -225,6 +225,8 @@ impl Join<'_> {
                 _ if site.initializer => return false,
                 Callee::Api(api) if api.releases() || resets(*api) => releases = true,
                 Callee::Api(api) if api.selects_device() || only_waits(*api) => {}
+                // A library's own ways to give something back.
+                Callee::Api(api) if api.is_quiet() && !api.is_last_error() => {}
                 Callee::Api(_) => return false,
                 _ if self.effect(index, other) == Effect::None => {}
                 _ => return false,

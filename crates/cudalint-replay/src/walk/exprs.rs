@@ -151,6 +151,11 @@ impl<'p> Walker<'p> {
             }
             Expr::AddressOf(value) => {
                 let (place, ty) = self.place(*value, Access::Address);
+                if self.project.overloads_address(&ty) {
+                    // An overloaded operator.
+                    self.touch_object(&place);
+                    return Out::unknown();
+                }
                 if let (Place::Nowhere | Place::Unknown, Some(Expr::Name { .. })) = (&place, self.kind(*value)) {
                     // `&f` of a function.
                     let out = self.eval(*value);
