@@ -408,3 +408,16 @@ fn a_device_that_is_selected_to_give_something_back() {
     assert!(run("cudaFree(f[i]); cufftDestroy(plan[i]);").is_empty());
     assert_eq!(run("cudaFree(f[i]); cudaMalloc(&f[i], 4);"), ["unchecked-api-call"]);
 }
+
+/// A kernel that a macro names is told by its own name.
+#[test]
+fn kernels_that_a_macro_puts_together() {
+    let text = "#include <cuda_runtime.h>\n#define MAKE(n) namespace of_##n { __global__ void set(float *d) { d[threadIdx.x] = n; } }\n\
+                MAKE(4)\n#define RUN(n) of_##n::set<<<1, 32>>>(d)\n#define LAUNCH(k) k<<<1, 32>>>(d)\n\
+                void run(float *d) { RUN(4); }\nvoid other(float *d) { LAUNCH(of_4::set); }\n";
+    let engine = Engine::new(cudalint_rules::RULES);
+    let Ok(all) = engine.lint_texts(&[("a.cu".to_owned(), text)], None) else { panic!("not linted") };
+    let named = all.iter().filter(|finding| finding.rule.name == "unchecked-launch");
+    let named: Vec<bool> = named.map(|finding| finding.message.contains("`of_4::set`")).collect();
+    assert_eq!(named, [true, true]);
+}

@@ -25,6 +25,7 @@ mod reliance;
 pub mod runs;
 mod spaces;
 mod speaks;
+mod spelled;
 mod statics;
 pub mod status;
 mod stored_first;

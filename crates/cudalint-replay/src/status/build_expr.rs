@@ -4,6 +4,7 @@ use super::build::Builder;
 use super::flow::{Action, CallSite, Callee, Fate, LaunchSite};
 use super::known;
 use crate::facts::CopyKind;
+use crate::spelled::kernel_name;
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, ErrorRole, Returns, Size};
@@ -408,7 +409,7 @@ impl Builder<'_> {
             let streamed = launch.config.get(3).and_then(|id| self.module.exprs.get(*id));
             let site = LaunchSite {
                 span: node.span,
-                kernel: kernel.to_owned(),
+                kernel: kernel_name(self.module, launch.kernel, kernel),
                 streamed: streamed.is_some_and(|stream| !is_null(self.module, stream)),
                 damaged: self.in_damage(node.span),
                 dead: false,

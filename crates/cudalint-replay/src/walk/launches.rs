@@ -7,6 +7,7 @@ use crate::facts::{
 };
 use crate::memory::{Key, Place, root};
 use crate::quantity::Quantity;
+use crate::spelled::kernel_name;
 use crate::value::{Kind, Val};
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, LaunchExpr, LocalId, ModuleId};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
@@ -257,7 +258,7 @@ impl<'p> Walker<'p> {
             given: self.given(kernel, env, &outs),
             env: kernel.map_or_else(TypeEnv::default, |kernel| self.bound(kernel, env)),
             kernel,
-            kernel_name: self.text(launch.kernel),
+            kernel_name: kernel_name(self.module(), launch.kernel, &self.text(launch.kernel)),
             grid,
             block,
             shared,
