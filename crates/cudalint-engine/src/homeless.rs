@@ -8,7 +8,10 @@ use cudalint_program::ir::{Function, FunctionRole, ModuleId};
 use cudalint_syntax::Span;
 
 /// What stands in front of a name that is declared as a class, a namespace or another name for one.
-const KEYS: [&str; 6] = ["class ", "struct ", "union ", "namespace ", "using ", "define "];
+const KEYS: [&str; 7] = ["class", "struct", "union", "namespace", "using", "define", "typedef"];
+
+/// Words between the two, at most: macros that hand a class on, attributes.
+const MOST_BETWEEN: usize = 3;
 
 /// Whether something holds of another text of the project, or may.
 pub(crate) type AnyOther<'a> = dyn Fn(&dyn Fn(&str) -> bool) -> bool + 'a;
@@ -49,7 +52,8 @@ fn declares(text: &str, name: &str) -> bool {
     words_at(text, name).any(|at| {
         let before = text.get(..at).unwrap_or("");
         let behind = text.get(at + name.len()..).unwrap_or("").trim_start();
-        KEYS.iter().any(|key| before.ends_with(key)) || behind.starts_with(';')
+        let mut words = before.split_whitespace().rev().take(1 + MOST_BETWEEN);
+        words.any(|word| KEYS.contains(&word.trim_start_matches('#'))) || behind.starts_with(';')
     })
 }
 

@@ -192,7 +192,12 @@ fn from_below(root: Option<&Path>, others: &[PathBuf], builds: &mut Builds) {
     for path in others.iter().filter(is_one).take(MOST) {
         let Ok(text) = read_text(path) else { continue };
         let text = without_comments(&text);
-        let climbs = climb(&text);
+        // Headers and libraries that are looked for above are not built there.
+        let builds_it = |line: &&str| {
+            let line = line.to_ascii_lowercase();
+            !line.contains("include") && !line.contains("-l../")
+        };
+        let climbs = text.lines().filter(builds_it).map(climb).max().unwrap_or(0);
         let folder = path.parent().and_then(|folder| folder.ancestors().nth(climbs));
         let Some(folder) = folder.filter(|folder| climbs > 0 && is_inside(folder)) else { continue };
         if !builds.building.iter().any(|known| known == folder) {
