@@ -226,7 +226,7 @@ impl Join<'_> {
                 Callee::Api(api) if api.releases() || resets(*api) => releases = true,
                 Callee::Api(api) if api.selects_device() || only_waits(*api) => {}
                 // A library's own ways to give something back.
-                Callee::Api(api) if api.is_quiet() && !api.is_last_error() => {}
+                Callee::Api(api) if api.is_quiet() && !known::returns_earlier(api.library) => {}
                 Callee::Api(_) => return false,
                 _ if self.effect(index, other) == Effect::None => {}
                 _ => return false,
