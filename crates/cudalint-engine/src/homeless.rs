@@ -6,12 +6,22 @@ use crate::others::words_at;
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionRole, ModuleId};
 use cudalint_syntax::Span;
+use rustc_hash::FxHashMap;
 
 /// What stands in front of a name that is declared as a class, a namespace or another name for one.
 const KEYS: [&str; 7] = ["class", "struct", "union", "namespace", "using", "define", "typedef"];
 
 /// Words between the two, at most: macros that hand a class on, attributes.
 const MOST_BETWEEN: usize = 3;
+
+/// Where a class is declared.
+enum Home {
+    /// In these modules, which define all classes of the name.
+    Modules(Vec<ModuleId>),
+    /// In some text, as far as its words tell.
+    Somewhere,
+    Nowhere,
+}
 
 /// Whether something holds of another text of the project, or may.
 pub(crate) type AnyOther<'a> = dyn Fn(&dyn Fn(&str) -> bool) -> bool + 'a;
@@ -21,6 +31,8 @@ pub(crate) fn homeless(project: &Project, id: ModuleId, any_other: &AnyOther<'_>
     if !has_all_includes(project, id) {
         return None;
     }
+    // Many methods are of one class, and all texts are looked through for it.
+    let mut homes: FxHashMap<&str, Home> = FxHashMap::default();
     let functions = project.module(id).functions.iter();
     functions.filter(|function| is_asked(function)).find_map(|function| {
         let head = project.text(id, Span { end: function.name_span.start, ..function.span });
@@ -33,15 +45,21 @@ pub(crate) fn homeless(project: &Project, id: ModuleId, any_other: &AnyOther<'_>
         if class.is_empty() || around.ends_with("::") || !spells_itself || function.scope.segments.len() != 1 {
             return None;
         }
-        let is_lost = match home(project, class) {
-            Some(home) => home.into_iter().all(|module| {
-                let text = project.source(module);
-                module != id && words_at(text, &function.name).next().is_none() && !text.contains("##")
-            }),
+        let home = homes.entry(class).or_insert_with(|| match home(project, class) {
+            Some(modules) => Home::Modules(modules),
             None => {
                 let declares = |text: &str| declares(text, class);
-                !declares(project.source(id)) && !any_other(&declares)
+                let somewhere = declares(project.source(id)) || any_other(&declares);
+                if somewhere { Home::Somewhere } else { Home::Nowhere }
             }
+        });
+        let is_lost = match home {
+            Home::Modules(modules) => modules.iter().all(|module| {
+                let text = project.source(*module);
+                *module != id && words_at(text, &function.name).next().is_none() && !text.contains("##")
+            }),
+            Home::Somewhere => false,
+            Home::Nowhere => true,
         };
         is_lost.then(|| (function.name_span, format!("`{class}::{}`", function.name)))
     })

@@ -33,7 +33,9 @@ impl<'p> Uses<'p> {
     /// Whether no kernel can call a function of the device in Python: nothing is compiled of it then. Functions of the host may call one by
     /// mistake; whatever else names it may hand it to a kernel.
     fn is_idle_on_device(&self, at: usize, function: &Function, ask: &Ask<'_, 'p>, calls: u32) -> bool {
-        let Some(calls) = calls.checked_sub(1) else { return false };
+        // Each function that is asked about is looked for in all files.
+        let (Some(calls), Some(left)) = (calls.checked_sub(1), ask.left.get().checked_sub(1)) else { return false };
+        ask.left.set(left);
         let name = &*function.name;
         let texts = ask.others.texts();
         if texts.is_none_or(|texts| texts.iter().any(|text| text.role == Role::Script && text.names(name))) {

@@ -84,7 +84,7 @@ pub(crate) struct Uses<'p> {
 pub(crate) struct Ask<'a, 'p> {
     pub(crate) project: &'p Project,
     pub(crate) others: &'a Others<'p>,
-    left: Cell<u32>,
+    pub(crate) left: Cell<u32>,
 }
 
 /// Whether the name at a place of a text may mean a function.

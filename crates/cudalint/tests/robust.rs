@@ -93,6 +93,26 @@ fn calls_of_python_side_by_side() {
     survives("a.py", &format!("import cupy\n{}\n", (0..40).fold(String::new(), |all, i| format!("{all}g{i}()"))));
 }
 
+/// Functions of the device that no kernel calls, each of which all of the next layer call.
+#[test]
+fn idle_functions_of_the_device_in_layers() {
+    const MANY: usize = 40;
+    let mut text = "from numba import cuda\n".to_owned();
+    for layer in 0..5_usize {
+        for own in 0..MANY {
+            let calls = (0..MANY * layer.min(1)).fold(String::new(), |mut calls, other| {
+                let _ = write!(calls, " + near_{}_{other}(i)", layer - 1);
+                calls
+            });
+            let _ = write!(
+                text,
+                "\n@cuda.jit(device=True)\ndef near_{layer}_{own}(i):\n    found = []\n    return i{calls}\n"
+            );
+        }
+    }
+    survives("a.py", &text);
+}
+
 #[test]
 fn values_of_python_that_double() {
     for (start, step) in [
