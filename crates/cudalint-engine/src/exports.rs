@@ -1,6 +1,7 @@
-//! Whether what a header declares is for others than the project itself. A library that only the project's own programs are linked with,
-//! or that is a module which an interpreter loads, has no other users, unless somebody is handed its headers: then what such a header
-//! declares and nothing in the project calls is called by nobody.
+//! Whether what a header declares is for others than the project itself. A library that the project's own programs are linked with,
+//! or that is a module which an interpreter loads, has hardly any other users, unless documents tell of its headers: what such a header
+//! declares and nothing in the project calls is called by nobody. A library without a program is for others, as soon as its headers are
+//! installed or lie in a folder for such.
 
 use crate::first_goal;
 use crate::others::{Other, words_at};
@@ -31,10 +32,10 @@ pub(crate) struct Exports {
     installs: Vec<PathBuf>,
     /// The project makes a module that an interpreter loads.
     has_binding: bool,
-    /// It makes a program that is no trial of what it is: the folders whose code that is for, from the project's own.
+    /// It makes programs: the folders whose code that is for, from the project's own.
     programs: Vec<PathBuf>,
-    /// Folders with build files, and whether what they make is a program.
-    makers: Vec<(PathBuf, bool)>,
+    /// It has no program but trials.
+    only_trials: bool,
 }
 
 /// A file of C or C++, or a text of one.
@@ -65,8 +66,7 @@ impl Exports {
         let mut programs = sources.clone();
         let has_program = programs.any(|code| code.has_main && !is_trial(code.path))
             || quiet().any(|text| begins(&text.text) && !tries(text));
-        let builds = texts.iter().filter(|text| text.role == Role::Build && has_program);
-        let makers = builds.clone().map(|text| (below(root, text.folder()).to_owned(), made(text).is_some())).collect();
+        let builds = texts.iter().filter(|text| text.role == Role::Build);
         let holds_header = |folder: &Path| {
             let mut headers = sources.clone().filter(|code| !COMPILED.iter().any(|ending| code.path.ends_with(ending)));
             headers.any(|code| Path::new(code.path).ancestors().skip(1).any(|above| above.ends_with(folder)))
@@ -89,7 +89,7 @@ impl Exports {
             installs,
             has_binding: bound.any(|code| binds(code.text)) || quiet().any(|text| binds(&text.text)),
             programs: builds.filter_map(made).collect(),
-            makers,
+            only_trials: !has_program,
         }
     }
 
@@ -98,20 +98,16 @@ impl Exports {
         self.has_binding
     }
 
-    /// Whether others may use what a header declares. `is_kernel`: it is a kernel, which a library launches by itself.
+    /// Whether others may use what a header declares. `is_kernel`: it is a kernel, which a library launches by itself. Where a project makes
+    /// a program of its own, others seldom take more of it than its documents tell them to.
     pub fn hands_on(&self, path: &str, texts: &[Other], is_kernel: bool) -> bool {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-        // What makes a program keeps its headers in `include` as well; those of a library lie in a folder of its own in there.
-        let is_beside = |maker: &&(PathBuf, bool)| Path::new(folders).ends_with(maker.0.join("include"));
-        let nearest = self.makers.iter().filter(is_beside).max_by_key(|(folder, _)| folder.components().count());
-        let is_plain = nearest.is_some_and(|(_, makes_program)| *makes_program)
-            && !is_public(folders.rsplit_once('/').map_or("", |(above, _)| above));
         let is_within = |of: &PathBuf| Path::new(folders).ancestors().any(|folder| folder.ends_with(of));
         let has_program = || self.programs.iter().any(is_within);
-        let within =
-            self.has_binding || is_kernel && !is_public(folders) || (is_plain || !is_public(folders)) && has_program();
-        let installs = || self.installs.iter().any(is_within);
-        !is_kernel && installs() || !within || texts.iter().any(|text| text.hands_on(name))
+        let is_of_program = has_program() && !self.only_trials;
+        let is_installed = !is_of_program && !is_kernel && self.installs.iter().any(is_within);
+        let is_kept = is_of_program || self.has_binding || !is_public(folders) && (is_kernel || has_program());
+        is_installed || !is_kept || texts.iter().any(|text| text.hands_on(name))
     }
 }
 

@@ -145,6 +145,40 @@ impl<'p> File<'p> {
             || !self.is_left_out() && self.module.passed_over.iter().any(|span| span.range().contains(&at))
     }
 
+    /// Whether a place stands between the quotes of a line, among other words.
+    pub fn is_prose(&self, at: usize) -> bool {
+        let from = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let line = self.text[from..].lines().next().unwrap_or("");
+        let quotes: Vec<usize> = line
+            .match_indices('"')
+            .map(|(quote, _)| quote)
+            .filter(|quote| !line[..*quote].ends_with(['\\', '\'']))
+            .collect();
+        let mut strings = quotes.chunks_exact(2).filter_map(|pair| Some((pair[0], line.get(pair[0] + 1..pair[1])?)));
+        strings.any(|(begin, words)| {
+            let inside = begin + from < at && at < begin + from + 1 + words.len();
+            inside && words.trim().contains(' ')
+        })
+    }
+
+    /// Whether a class's name at a place outside of functions' bodies says whose a member is, that pointers to objects of it are kept or
+    /// taken, or that there is such a class.
+    pub fn makes_no_object(&self, class: &str, at: usize) -> bool {
+        let (before, behind) = (self.text.get(..at).unwrap_or(""), self.text.get(at + class.len()..).unwrap_or(""));
+        let (before, behind) = (before.trim_end(), behind.trim_start());
+        let points = behind.strip_prefix('*').is_some_and(|rest| rest.trim_start().starts_with(['>', ',']));
+        let announced = behind.starts_with(';') && ["class", "struct"].iter().any(|word| before.ends_with(word));
+        // What a variable starts with is code.
+        let begun = before.rsplit([';', '{', '}']).next().unwrap_or("");
+        let defines = behind.starts_with("::") && !begun.contains(['=', '(']);
+        let mut around = self.module.functions.iter().filter(|function| function.span.range().contains(&at)).peekable();
+        match around.peek() {
+            None => defines || points || announced,
+            // What takes a pointer is declared.
+            Some(_) => behind.starts_with(['*', '&']) && around.all(|function| function.body.is_none()),
+        }
+    }
+
     /// Whether all of a file is passed over: another program has it, or another file's guard has the same name as its own.
     pub fn is_left_out(&self) -> bool {
         self.module.functions.is_empty() && self.module.records.is_empty()

@@ -49,17 +49,18 @@ pub(crate) fn role(path: &Path) -> Option<Role> {
     ];
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_document = ["md", "rst", "tex", "adoc"].contains(&ending);
     let is_build = NAMES.iter().any(|start| name.starts_with(start))
         || name.contains("makefile")
         || !name.contains('.') && ["compile", "make"].iter().any(|start| name.starts_with(start))
         || ["meson.build", "setup.py", "build.rs", "compile_commands.json", "xmake.lua", "premake5.lua"]
             .contains(&&*name)
-        || name.starts_with("configure") && ending != "md";
-    if is_build || BUILDS.contains(&ending) {
+        || name.starts_with("configure");
+    if is_build && !is_document || BUILDS.contains(&ending) {
         Some(Role::Build)
     } else if SCRIPTS.contains(&ending) || name.contains("dockerfile") {
         Some(Role::Script)
-    } else if ["md", "rst", "txt", "tex", "adoc"].contains(&ending) || name.starts_with("readme") {
+    } else if is_document || ending == "txt" || name.starts_with("readme") {
         Some(Role::Document)
     } else {
         FOREIGN.contains(&ending).then_some(Role::Foreign)
@@ -78,6 +79,7 @@ mod tests {
             ("Makefile.in", Some(Role::Build)),
             ("makeOld", Some(Role::Build)),
             ("compileAll", Some(Role::Build)),
+            ("BUILD.md", Some(Role::Document)),
             ("run.sh", Some(Role::Script)),
             ("README.md", Some(Role::Document)),
             ("solver.F90", Some(Role::Foreign)),

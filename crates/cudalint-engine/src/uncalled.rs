@@ -21,7 +21,7 @@ use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, ModuleId, Ty
 use cudalint_replay::facts::Facts;
 use cudalint_syntax::Language;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::OnceLock;
 
 /// How long a chain of functions may be that only call each other.
@@ -85,6 +85,8 @@ pub(crate) struct Ask<'a, 'p> {
     pub(crate) project: &'p Project,
     pub(crate) others: &'a Others<'p>,
     pub(crate) left: Cell<u32>,
+    /// Functions that are being asked about: file and place of the name.
+    pub(crate) open: RefCell<Vec<(usize, u32)>>,
 }
 
 /// Whether the name at a place of a text may mean a function.
@@ -210,7 +212,7 @@ impl<'p> Uses<'p> {
             return Users::Never;
         }
         let Some(others) = others else { return Users::Some };
-        let ask = Ask { project, others, left: Cell::new(MAX_ASKED) };
+        let ask = Ask { project, others, left: Cell::new(MAX_ASKED), open: RefCell::default() };
         let is_idle = if file.module.language == Language::Python {
             self.is_idle_in_python(id.index(), function, &ask)
         } else {
@@ -228,8 +230,20 @@ impl<'p> Uses<'p> {
         self.files.get(id.index()).map_or(&[], |file| file.dead.get_or_init(|| dead(project, id, &file.never_run)))
     }
 
-    /// Whether nothing that runs can call a function.
+    /// Whether nothing that runs can call a function. Functions that only call each other run as little as one that nothing calls.
     fn is_idle(&self, at: usize, function: &Function, ask: &Ask<'_, 'p>, calls: u32) -> bool {
+        let key = (at, function.name_span.start);
+        if ask.open.borrow().contains(&key) {
+            return true;
+        }
+        ask.open.borrow_mut().push(key);
+        let is_idle = self.is_unasked_idle(at, function, ask, calls);
+        ask.open.borrow_mut().pop();
+        is_idle
+    }
+
+    /// The same of one that is not being asked about.
+    fn is_unasked_idle(&self, at: usize, function: &Function, ask: &Ask<'_, 'p>, calls: u32) -> bool {
         let (Some(calls), Some(left), Some(file)) =
             (calls.checked_sub(1), ask.left.get().checked_sub(1), self.files.get(at))
         else {
@@ -279,7 +293,11 @@ impl<'p> Uses<'p> {
             || self.is_small
                 && (function.space.global && file.compiled || self.exports(ask).is_some_and(Exports::has_binding));
         // What only a program outside could ask for by its plain name is declared somewhere.
-        let is_space = |word: &str| self.says_only_where(word);
+        let is_type = |word: &str| {
+            function.scope.segments.iter().any(|own| **own == *word)
+                || self.files.iter().any(|file| file.module.aliases.iter().any(|alias| *alias.name == *word))
+        };
+        let is_space = |word: &str| self.says_only_where(word) || is_type(word);
         if !is_whole || !file.may_be_found(function, within == Within::Program || self.is_program, &is_space) {
             return false;
         }
@@ -343,10 +361,9 @@ impl<'p> Uses<'p> {
             "inline",
         ];
         let all = self.files.iter().flat_map(|file| &file.module.macros).filter(|defined| defined.name == *word);
-        let mut bodies = all.map(|defined| defined.body.trim()).peekable();
         // One that is empty here may say more elsewhere.
-        bodies.peek().is_some()
-            && bodies.all(|body| !body.is_empty() && body.split_whitespace().all(|part| WHERE.contains(&part)))
+        let mut bodies = all.map(|defined| defined.body.trim()).filter(|body| !body.is_empty()).peekable();
+        bodies.peek().is_some() && bodies.all(|body| body.split_whitespace().all(|part| WHERE.contains(&part)))
     }
 
     /// Whether a class may be one that libraries take for an allocator: those have a `value_type`.
@@ -431,6 +448,10 @@ impl<'p> Uses<'p> {
             if file.is_no_code(at) || file.instantiates(at) || file.is_dead_at(at, ask.project, index) {
                 return true;
             }
+            // A message names no class, and where a method is defined, or a pointer is kept, no object is made.
+            if sought.is_none() && (file.is_prose(at) || file.makes_no_object(name, at)) {
+                return true;
+            }
             if file.declares(name, at) {
                 return !is_elsewhere();
             }
@@ -457,7 +478,9 @@ impl<'p> Uses<'p> {
             if self.means_its_own(index, home, name, ask.project) {
                 return true;
             }
-            let mut around = file.module.functions.iter().filter(|it| it.span.range().contains(&at)).peekable();
+            // A lambda is made by the function around it.
+            let is_around = |it: &&Function| it.parent.is_none() && it.span.range().contains(&at);
+            let mut around = file.module.functions.iter().filter(is_around).peekable();
             around.peek().is_some()
                 && around.all(|other| {
                     own(other) && !(other.body.is_none() && is_elsewhere())

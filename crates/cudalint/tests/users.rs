@@ -52,11 +52,24 @@ fn functions_of_a_library_that_only_its_own_program_is_linked_with() {
     let build = "add_library(all a.cu b.cu c.cu d.cu get.cu)\nadd_executable(app main.cu)\n";
     assert_eq!(told("get.h", build, &[]), ["get?"]);
     assert_eq!(told("get.h", &build.replace("add_executable", "CUDA_ADD_EXECUTABLE"), &[]), ["get?"]);
-    // The folder of the headers of what makes a program, and one of those that others include by the library's name.
-    assert_eq!(told("include/get.h", build, &[]), ["get?"]);
-    assert_eq!(told("include/all/get.h", build, &[]), ["get"]);
-    assert_eq!(told("part/include/get.h", build, &[("part/CMakeLists.txt", "add_library(all ../get.cu)\n")]), ["get"]);
-    assert_eq!(told("get.h", &format!("{build}install(FILES get.h DESTINATION include)\n"), &[]), ["get"]);
+    // Where a program is made, hardly anybody else uses its library, wherever the headers are and go.
+    let installing = format!("{build}install(FILES get.h DESTINATION include)\n");
+    assert_eq!(told("include/all/get.h", build, &[]), ["get?"]);
+    assert_eq!(told("get.h", &installing, &[]), ["get?"]);
+    assert_eq!(told("part/include/get.h", build, &[("part/CMakeLists.txt", "add_library(all ../get.cu)\n")]), ["get?"]);
+    // Trials are no such program: they have what is made for others.
+    let trying = |path: &str, build: &str, note: &str| {
+        let build = build.replace("main.cu", "tests/main.cu");
+        let begins = "#include <cuda_runtime.h>\n__global__ void t() {}\nint main() { return 0; }\n";
+        let files = [("get.cu", &*get), (path, "void get(void **p);\n"), ("tests/main.cu", begins), ("BUILD.md", note)];
+        let files = [&files[..], &[("CMakeLists.txt", &*build), ("all.h", "#include <cuda_runtime.h>\n")]].concat();
+        let mut all = common::told(&Sandbox::new(&files));
+        all.retain(|name| name.starts_with("get"));
+        all
+    };
+    assert_eq!(trying("get.h", build, "You need not install it to include others."), ["get?"]);
+    assert_eq!(trying("include/get.h", build, ""), ["get"]);
+    assert_eq!(trying("get.h", &installing, ""), ["get"]);
     // Documents are no headers, and what a part of other people installs are its own.
     assert_eq!(told("get.h", &format!("{build}install(DIRECTORY docs/ DESTINATION share)\n"), &[]), ["get?"]);
     let part = "project(part)\ninstall(FILES ${HEADERS} DESTINATION include)\n";
@@ -64,6 +77,34 @@ fn functions_of_a_library_that_only_its_own_program_is_linked_with() {
     assert_eq!(told("get.h", build, &[("README.md", "Include `get.h`.\n")]), ["get"]);
     let uses = "#include \"get.h\"\nvoid use(void **p) { get(p); }\n";
     assert_eq!(told("get.h", build, &[("use.cpp", uses)]), ["get"]);
+}
+
+/// Of a class there is no object where it is only announced, pointed to, spoken of, and defined; functions that only call each other run as
+/// little as others.
+#[test]
+fn classes_of_which_no_object_is_made() {
+    let told = |more: &str, main: &str| {
+        let class = "struct Kept {\n    Kept();\n    void get();\n    static int made;\n    void *p;\n};\n";
+        let get = "int Kept::made = 0;\nvoid again(Kept *of);\nKept::Kept() { cudaMalloc(&p, 4); made += [] { return Kept::made + 1; }(); }\n\
+                   void Kept::get() { cudaMalloc(&p, 4); again(this); }\nvoid again(Kept *of) { of->get(); }\n";
+        let files = [
+            ("kept.h", &*format!("struct Kept;\n#include <vector>\n{class}extern std::vector<Kept*> all;\n{more}")),
+            ("get.cu", &*format!("#include \"all.h\"\n#include \"kept.h\"\nstd::vector<Kept*> all;\n{get}")),
+            ("use.cu", &*format!("#include \"all.h\"\n#include \"kept.h\"\n{main}")),
+        ];
+        let build = "add_executable(app main.cu a.cu b.cu c.cu d.cu get.cu use.cu)\n";
+        let mut all = told(&project(("CMakeLists.txt", build), &files));
+        all.retain(|name| name.starts_with("get") || name.starts_with("Kept"));
+        all
+    };
+    assert_eq!(told("", ""), ["Kept?", "get?"]);
+    assert_eq!(told("", "void say() { printf(\"Kept is no more\\n\"); }\n"), ["Kept?", "get?"]);
+    assert_eq!(told("", "int one = Kept().made;\n"), ["Kept", "get?"]);
+    assert_eq!(told("", "int one = Kept::made;\n"), ["Kept", "get?"]);
+    assert_eq!(
+        told("", "void use() { Kept it; it.get(); }\nint main(int count, char **words) { use(); return 0; }\n"),
+        ["Kept", "get"]
+    );
 }
 
 /// A program that `automake` builds has no callers but its own, whatever it installs.
