@@ -34,6 +34,7 @@ mod makefiles;
 mod meant;
 pub mod mending;
 mod misfits;
+mod moved;
 mod noticed;
 mod others;
 mod outcome;

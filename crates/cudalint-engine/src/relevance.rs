@@ -9,6 +9,7 @@ use crate::expected::holds_anyway;
 use crate::homeless::homeless;
 use crate::lone::Lone;
 use crate::misfits::{misfit, second_main};
+use crate::moved::moved;
 use crate::noticed::Noticed;
 use crate::others::{Other, Others, words};
 use crate::project::{ProjectInput, Source};
@@ -229,7 +230,8 @@ impl<'p> Relevance<'p> {
                 let (span, name) = homeless(self.project, id, &any_other)?;
                 Some((span, format!("{name}, which no class declares,")))
             };
-            let (span, what) = flaw.or_else(found).or_else(homeless)?;
+            let moved = || moved(self.project, id, self.others.as_ref()?);
+            let (span, what) = flaw.or_else(found).or_else(homeless).or_else(moved)?;
             self.refused(id, span, &what)
         };
         self.flaws.get(id.index())?.get_or_init(found).clone()

@@ -1,5 +1,7 @@
 //! Lookup of names across the project: functions, kernels, methods, records, aliases, enumerators and globals.
 
+use crate::api::ApiId;
+use crate::api::effects::{Effect, Library};
 use crate::crowd::{Crowd, Entry, Wanted, is_member, segments};
 use crate::ir::{
     Alias, Enumerator, Function, FunctionId, FunctionRole, ModuleId, Path, Record, Space, StmtId, Type, Variable,
@@ -41,6 +43,19 @@ fn fit(scope: &Path, path: &Path, inside: &Path, needs_scope: bool) -> Option<u3
     } else {
         Some(0)
     }
+}
+
+/// Whether a name is that of a function of C which does nothing but to allocate memory: it takes numbers alone.
+fn gives_memory_for_numbers(name: &str) -> bool {
+    ApiId::named(name)
+        .is_some_and(|api| api.library == Library::C && matches!(&*api.effects, [Effect::Allocates { .. }]))
+}
+
+/// Whether a text has a `using` of a namespace, or of a name in it.
+fn brings_in(text: &str, scope: &Path, name: &str) -> bool {
+    let last = scope.last().map_or("", Name::as_str);
+    let mut used = text.split("using ").skip(1).filter_map(|rest| rest.split(';').next());
+    used.any(|used| used.trim_end().ends_with(last) || used.trim_end().ends_with(&format!("{last}::{name}")))
 }
 
 /// Whether a scope goes by a written name: it is its own, or that of the template that it specializes.
@@ -166,7 +181,7 @@ impl Project {
     pub fn overloads(&self, from: ModuleId, inside: &Path, path: &Path) -> Arc<[(ModuleId, FunctionId)]> {
         let path = &*self.meant(from, inside, path);
         let find = || {
-            let entries = self.fitting_functions(inside, path, Wanted::Any);
+            let entries = self.fitting_functions(from, inside, path, Wanted::Any);
             let plain: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
             self.nearest(from, &plain).0.into_iter().map(|entry| (entry.module, FunctionId(entry.index))).collect()
         };
@@ -189,13 +204,18 @@ impl Project {
         self.tables.globals.get(name).is_some_and(|entries| entries.len() == 1)
     }
 
-    fn fitting_functions(&self, inside: &Path, path: &Path, wanted: Wanted) -> Vec<(Entry, u32)> {
+    fn fitting_functions(&self, from: ModuleId, inside: &Path, path: &Path, wanted: Wanted) -> Vec<(Entry, u32)> {
+        // Numbers bring in no namespace: `malloc(8)` outside of the namespace of another `malloc` means C's.
+        let of_c = path.segments.first().filter(|name| path.segments.len() == 1 && gives_memory_for_numbers(name));
+        let text = self.source(from);
         let fitting = |entry: &Entry| {
             let function = self.function_entry(*entry).filter(|function| wanted.accepts(function))?;
             // `void Pool::free(void *p) {}`: that `Pool` is a class may be known in another file alone.
             let of_class =
                 || function.scope.last().is_some_and(|class| self.tables.records.contains_key(class.as_str()));
-            Some((*entry, fit(&function.scope, path, inside, is_member(function) || of_class())?))
+            let fit = fit(&function.scope, path, inside, is_member(function) || of_class())?;
+            let is_hidden = fit == 0 && of_c.is_some_and(|name| !brings_in(text, &function.scope, name));
+            (!is_hidden).then_some((*entry, fit))
         };
         match self.crowd(path) {
             Some(crowd) => crowd.candidates(path, inside).iter().filter_map(fitting).collect(),
@@ -227,7 +247,7 @@ impl Project {
         wanted: Wanted,
     ) -> Option<(ModuleId, FunctionId)> {
         let path = &*self.meant(from, inside, path);
-        let find = || self.find_fitting(from, &self.fitting_functions(inside, path, wanted), args);
+        let find = || self.find_fitting(from, &self.fitting_functions(from, inside, path, wanted), args);
         let Some(crowd) = self.crowd(path) else { return find() };
         crowd.function((from, inside, path, args, wanted), find)
     }

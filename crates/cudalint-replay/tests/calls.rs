@@ -144,3 +144,18 @@ fn a_launch_is_never_of_a_kernel_with_other_parameters() {
     assert_eq!(bound("#include \"gone.h\"", "k<<<1, 128>>>(o, 3);"), [false]);
     assert_eq!(bound("#include \"gone.cu\"", "k<<<1, 128>>>(o, 3, 4);"), [false]);
 }
+
+/// `malloc` outside of the namespace of another one is C's.
+#[test]
+fn a_namespace_hides_its_own_malloc() {
+    let events = events(
+        r"
+namespace app {
+namespace tools { template <typename T> T *malloc(size_t n) { T *p; cudaMalloc(&p, n * sizeof(T)); return p; } }
+void run() { void *h = malloc(8); void *d = tools::malloc<float>(8); }
+}
+int main() { app::run(); }
+",
+    );
+    assert_eq!(allocations(&events), ["32"]);
+}

@@ -194,3 +194,16 @@ fn arrays_without_a_method_refuse_no_type() {
     assert_eq!(places("a.py", &text("from numba import cuda", "cuda.managed_array(10)")), Vec::<String>::new());
     assert_eq!(places("a.py", &text("import cupy", "cupy.zeros(10)")), ["4:1 array-dtype-mismatch"]);
 }
+
+/// Only Python 2 reads lines that begin with tabs here and with spaces there: its division gives integers.
+#[test]
+fn lines_that_only_python_2_reads() {
+    let text = |inner: &str| {
+        format!(
+            "from numba import cuda\n@cuda.jit\ndef k(a):\n    for i in range(2):\n        a[0] = 1\n{inner}a[1] = 2\n\n\
+             def run(a, n):\n    k[n / 32 + 1, 32](a)\n"
+        )
+    };
+    assert_eq!(places("one.py", &text("        ")).len(), 1);
+    assert_eq!(places("one.py", &text("\t")), [""; 0]);
+}

@@ -129,6 +129,31 @@ fn headers_that_no_file_includes() {
     assert_eq!(told(MAKEFILE, "old.cuh", &[("test.cu", user), notes]), "old");
 }
 
+/// A header that nothing includes, and which cannot find what it includes since that has moved, is left over.
+#[test]
+fn headers_that_include_what_has_moved() {
+    let told = |include: &str, part: &str, main: &str| {
+        let header =
+            format!("#pragma once\n#include <cuda_runtime.h>\n#include \"{include}\"\n{}", dropping("inline old"));
+        let user = format!("#include \"kept.h\"\n{main}__global__ void k() {{}}\nint main() {{ return 0; }}\n");
+        let kept = format!("#pragma once\n#include <cuda_runtime.h>\n{}", dropping("inline kept"));
+        let files = [("lib/old.h", &*header), (part, "#pragma once\n"), ("test.cu", &*user), ("lib/kept.h", &*kept)];
+        let build = ("CMakeLists.txt", "add_library(all INTERFACE)\nadd_executable(tests test.cu)\n");
+        told(&Sandbox::new(&[&files[..], &[build]].concat())).into_iter().find(|name| name.starts_with("old"))
+    };
+    assert_eq!(told("include/part.h", "lib/deep/part.h", "").as_deref(), Some("old?"));
+    assert_eq!(
+        told("include/part.h", "lib/include/part.h", "#include \"lib/old.h\"\nvoid use(void **p) { old(p); }\n")
+            .as_deref(),
+        Some("old")
+    );
+    assert_eq!(
+        told("include/part.h", "lib/deep/part.h", "#include \"lib/old.h\"\nvoid use(void **p) { old(p); }\n")
+            .as_deref(),
+        Some("old")
+    );
+}
+
 #[test]
 fn functions_that_nobody_calls() {
     let told = |build, text: &str, more: &[(&str, &str)]| {

@@ -107,6 +107,22 @@ impl<'t> File<'t> {
         found
     }
 
+    /// Whether a block's lines begin with tabs and spaces in a way that only Python 2 reads: Python 3 wants them to be in the same order
+    /// whatever the width of a tab is ("Indentation" in its reference).
+    fn mixes_tabs(&self, block: Node<'t>) -> bool {
+        // What stands in front of the first statement of a line.
+        let indentation = |node: Node<'t>| {
+            let before = self.text.get(..node.start_byte()).unwrap_or("");
+            let line = before.rsplit('\n').next().unwrap_or("");
+            line.bytes().all(|byte| matches!(byte, b' ' | b'\t')).then_some(line)
+        };
+        let mut lines = named_children(block).filter(|child| !child.is_extra()).filter_map(indentation);
+        let Some(first) = lines.next() else { return false };
+        let around = block.parent().and_then(indentation);
+        let is_deeper = |line: &str| around.is_none_or(|around| line.len() > around.len());
+        !is_deeper(first) && first.contains('\t') || lines.any(|line| line.len() != first.len())
+    }
+
     fn walk(&mut self, root: Node<'t>, local: &LocalPackages) {
         // The scopes around a node, each with the depth of its own.
         let mut around = vec![(0usize, 0usize)];
@@ -171,6 +187,7 @@ impl<'t> File<'t> {
                 }
             }
             PythonKind::PrintStatement | PythonKind::ExecStatement => self.python2 = true,
+            PythonKind::Block if self.mixes_tabs(node) => self.python2 = true,
             PythonKind::Attribute => {
                 if self.inner != Some(node.id()) {
                     self.attributes.push((node, scope));
