@@ -47,8 +47,7 @@ fn fit(scope: &Path, path: &Path, inside: &Path, needs_scope: bool) -> Option<u3
 
 /// Whether a name is that of a function of C which does nothing but to allocate memory: it takes numbers alone.
 fn gives_memory_for_numbers(name: &str) -> bool {
-    ApiId::named(name)
-        .is_some_and(|api| api.library == Library::C && matches!(&*api.effects, [Effect::Allocates { .. }]))
+    ApiId::named(name).is_some_and(|api| api.library == Library::C && matches!(api.effects, [Effect::Allocates { .. }]))
 }
 
 /// Whether a text has a `using` of a namespace, or of a name in it.
