@@ -12,7 +12,7 @@ const SMALL: u32 = 80;
 
 /// What a function does.
 #[derive(Clone, Copy, Debug, Default)]
-#[allow(clippy::struct_excessive_bools)] // Four independent answers.
+#[allow(clippy::struct_excessive_bools)] // Five independent answers.
 pub(crate) struct Traits {
     /// It launches, or has CUDA allocate, free, copy or set memory, itself or through what it calls.
     pub gpu: bool,
@@ -20,6 +20,8 @@ pub(crate) struct Traits {
     pub memory: bool,
     /// It may write variables at namespace scope, or members through `this`.
     pub shared: bool,
+    /// It may have other names for members of its object: `this`, references, objects that are made from members.
+    pub aliases: bool,
     /// It is long and has a loop, so that walking it is expensive.
     pub expensive: bool,
 }
@@ -45,6 +47,7 @@ struct Open {
 const GPU: u8 = 1;
 const MEMORY: u8 = 2;
 const SHARED: u8 = 4;
+const ALIASES: u8 = 8;
 
 impl AllTraits {
     /// Reads all function bodies once. `called`: functions that code out of sight calls.
@@ -98,7 +101,7 @@ impl AllTraits {
     /// The traits of one function.
     pub fn of(&self, module: ModuleId, function: FunctionId) -> Traits {
         let known = self.functions.get(module).and_then(|functions| functions.get(function));
-        known.copied().unwrap_or(Traits { gpu: true, memory: true, shared: true, expensive: false })
+        known.copied().unwrap_or(Traits { gpu: true, memory: true, shared: true, aliases: true, expensive: false })
     }
 }
 
@@ -112,9 +115,9 @@ fn settle(open: &mut [Open], names: usize) {
             traits.gpu |= from & GPU != 0;
             traits.memory |= from & MEMORY != 0;
             traits.shared |= from & SHARED != 0;
-            let own = [(traits.gpu, GPU), (traits.memory, MEMORY), (traits.shared, SHARED)]
-                .iter()
-                .fold(0, |all, (holds, bit)| if *holds { all | bit } else { all });
+            traits.aliases |= from & ALIASES != 0;
+            let all = [(traits.gpu, GPU), (traits.memory, MEMORY), (traits.shared, SHARED), (traits.aliases, ALIASES)];
+            let own = all.iter().fold(0, |all, (holds, bit)| if *holds { all | bit } else { all });
             if let Some(slot) = name.and_then(|name| bits.get_mut(name as usize)) {
                 changed |= *slot | own != *slot;
                 *slot |= own;
@@ -147,6 +150,7 @@ fn read<'a>(module: &'a Module, index: FunctionId, calls: &mut Vec<&'a Name>) ->
         let Some(function) = module.functions.get(at).filter(|_| seen.insert(at)) else { continue };
         let Some(body) = &function.body else { continue };
         for local in &function.locals {
+            traits.aliases |= matches!(module.types.get(local.ty), Some(Type::Reference(_)));
             if let Some(name) = type_name(module, local.ty) {
                 traits.gpu |= name == "device_vector" || name == "device_uvector";
                 calls.push(name);
@@ -209,7 +213,11 @@ fn expression<'a>(
         }
         // A call may take its arguments by reference.
         Expr::Call { args, .. } => traits.shared |= args.iter().any(|arg| is_name(module, *arg)),
-        Expr::Construct { ty, .. } => calls.extend(type_name(module, *ty)),
+        Expr::Construct { ty, args, .. } => {
+            traits.aliases |= args.iter().any(|arg| is_name(module, *arg));
+            calls.extend(type_name(module, *ty));
+        }
+        Expr::This => traits.aliases = true,
         Expr::Lambda { function, .. } => lambdas.push(*function),
         // A function may also be handed on.
         Expr::Name { path, .. } => {

@@ -159,3 +159,46 @@ int main() { app::run(); }
     );
     assert_eq!(allocations(&events), ["32"]);
 }
+
+/// A long computation is passed over; members that it cannot write hold what they held.
+#[test]
+fn a_long_computation_leaves_members_alone() {
+    let sizes = |statement: &str| {
+        let text = r"
+struct Layer {
+    int n = 4;
+    int most[2];
+    float *host;
+    void compute(float *in) {
+        float *out = host;
+        STATEMENT
+        for (int i = 0; i < 2; i++)
+            for (int k = 0; k < 2; k++) out[i * 2 + k] += in[i * 2 + k] * in[k] + in[i] * in[k + 1] - in[i + k] * in[i * k];
+        for (int i = 0; i < 2; i++)
+            for (int k = 0; k < 2; k++) out[i * 2 + k] += in[i * 2 + k] * in[k] + in[i] * in[k + 1] - in[i + k] * in[i * k];
+    }
+};
+int main() {
+    Layer layer;
+    layer.host = new float[4];
+    layer.most[1] = 8;
+    float in[4];
+    layer.compute(in);
+    void *p;
+    cudaMalloc(&p, layer.n);
+    cudaMalloc(&p, layer.most[1]);
+}
+";
+        allocations(&events(&text.replace("STATEMENT", statement)))
+    };
+    assert_eq!(sizes("")[0], "4");
+    // Elements may be written through any pointer.
+    assert_ne!(sizes("")[1], "8");
+    assert_eq!(sizes("n = 5;")[0], "layer.n");
+    assert_eq!(sizes("this->n = 5;")[0], "layer.n");
+    assert_eq!(sizes("int &same = n; same = 5;")[0], "layer.n");
+    assert_eq!(sizes("Layer *same = this; same->n = 5;")[0], "layer.n");
+    assert_eq!(sizes("int *same = &n; *same = 5;")[0], "layer.n");
+    assert_eq!(sizes("change(n);")[0], "layer.n");
+    assert_eq!(sizes("change(*this);")[0], "layer.n");
+}

@@ -1,6 +1,6 @@
 //! What code out of sight can reach: what it may have written is forgotten.
 
-use super::{Asked, CellPath, Freed, Memory, root};
+use super::{Asked, CellPath, Freed, Key, Memory, Place, root};
 use crate::facts::{KernelWrite, MemorySpace, Origin};
 use crate::given::Held;
 use crate::host::{ObjId, ObjSet};
@@ -108,6 +108,26 @@ impl Memory {
         };
         (!asked.has(Asked::ESCAPED) || closed(&self.escaped))
             && (!asked.has(Asked::SHARED.with(Asked::BY_HOST)) || closed(&self.shared))
+    }
+
+    /// The numbers and pointers that a record at a place holds itself, each with its own place.
+    pub fn scalars_of(&self, place: &Place) -> Vec<(Place, Val)> {
+        let Place::Cell(id, path) = place else { return Vec::new() };
+        let is_own = |key: &CellPath| {
+            key.len() == path.len() + 1
+                && key.starts_with(path)
+                // Not a hidden part of a container.
+                && matches!(key.last(), Some(Key::Field(name)) if !name.starts_with('#'))
+        };
+        let is_scalar = |value: &Val| {
+            matches!(
+                value.kind,
+                Kind::Int(_) | Kind::Flag(_) | Kind::Float(_) | Kind::Ratio(..) | Kind::Null | Kind::Ptr(_)
+            )
+        };
+        let cells = self.get(*id).cells.iter().flat_map(|cells| cells.iter());
+        let own = cells.filter(|(key, value)| is_own(key) && is_scalar(value));
+        own.map(|(key, value)| (Place::Cell(*id, key.clone()), value.clone())).collect()
     }
 
     /// Forgets an object and everything reachable from it, allocations' contents and their being alive included.
