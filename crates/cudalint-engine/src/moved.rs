@@ -1,11 +1,12 @@
 //! Headers that nothing includes, and which include a file of the project by a path that it no longer has: no compiler takes them as they
 //! are, so that they are left over from before the files were moved.
 
-use crate::others::{Other, Others};
+use crate::others::Others;
 use crate::roles::COMPILED;
 use cudalint_program::Project;
 use cudalint_program::ir::{Include, ModuleId};
 use cudalint_syntax::Span;
+use std::path::Path;
 
 /// The place of such an include, and what it names. To be asked where all files of the project are known.
 pub(crate) fn moved(project: &Project, id: ModuleId, others: &Others<'_>) -> Option<(Span, String)> {
@@ -25,12 +26,9 @@ pub(crate) fn moved(project: &Project, id: ModuleId, others: &Others<'_>) -> Opt
         if include.system || folders.split('/').any(|part| part.starts_with('.')) {
             return false;
         }
-        let ends = |path: &str, with: &str| {
-            path.strip_suffix(with).is_some_and(|before| before.is_empty() || before.ends_with('/'))
-        };
         let has = |with: &str| {
-            let is_text = |text: &Other| text.path.to_str().is_none_or(|path| ends(path, with));
-            project.modules().any(|other| ends(project.path(other), with)) || texts.iter().any(is_text)
+            project.modules().any(|other| Path::new(&**project.path(other)).ends_with(with))
+                || texts.iter().any(|text| text.path.ends_with(with))
         };
         !has(target) && has(name)
     };

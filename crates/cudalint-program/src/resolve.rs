@@ -206,20 +206,25 @@ impl Project {
     fn fitting_functions(&self, from: ModuleId, inside: &Path, path: &Path, wanted: Wanted) -> Vec<(Entry, u32)> {
         // Numbers bring in no namespace: `malloc(8)` outside of the namespace of another `malloc` means C's.
         let of_c = path.segments.first().filter(|name| path.segments.len() == 1 && gives_memory_for_numbers(name));
-        let text = self.source(from);
         let fitting = |entry: &Entry| {
             let function = self.function_entry(*entry).filter(|function| wanted.accepts(function))?;
             // `void Pool::free(void *p) {}`: that `Pool` is a class may be known in another file alone.
             let of_class =
                 || function.scope.last().is_some_and(|class| self.tables.records.contains_key(class.as_str()));
             let fit = fit(&function.scope, path, inside, is_member(function) || of_class())?;
-            let is_hidden = fit == 0 && of_c.is_some_and(|name| !brings_in(text, &function.scope, name));
+            let is_hidden = fit == 0 && of_c.is_some_and(|name| !self.is_brought_in(from, &function.scope, name));
             (!is_hidden).then_some((*entry, fit))
         };
         match self.crowd(path) {
             Some(crowd) => crowd.candidates(path, inside).iter().filter_map(fitting).collect(),
             None => of(&self.tables.functions, path).iter().filter_map(fitting).collect(),
         }
+    }
+
+    /// Whether a module, or what it includes, has a `using` of a namespace or of a name in it.
+    fn is_brought_in(&self, from: ModuleId, scope: &Path, name: &str) -> bool {
+        let included = self.includes().reach(from.0).included.iter().map(|file| ModuleId(*file));
+        included.chain([from]).any(|module| brings_in(self.source(module), scope, name))
     }
 
     /// Sorts the functions of names that very many have.

@@ -163,13 +163,13 @@ int main() { app::run(); }
 /// A long computation is passed over; members that it cannot write hold what they held.
 #[test]
 fn a_long_computation_leaves_members_alone() {
-    let sizes = |statement: &str| {
+    let given = |statement: &str, argument: &str| {
         let text = r"
 struct Layer {
     int n = 4;
     int most[2];
     float *host;
-    void compute(float *in) {
+    void compute(float *in, int *count) {
         float *out = host;
         STATEMENT
         for (int i = 0; i < 2; i++)
@@ -183,15 +183,17 @@ int main() {
     layer.host = new float[4];
     layer.most[1] = 8;
     float in[4];
-    layer.compute(in);
+    layer.compute(in, ARGUMENT);
     void *p;
     cudaMalloc(&p, layer.n);
     cudaMalloc(&p, layer.most[1]);
 }
 ";
-        allocations(&events(&text.replace("STATEMENT", statement)))
+        allocations(&events(&text.replace("STATEMENT", statement).replace("ARGUMENT", argument)))
     };
+    let sizes = |statement: &str| given(statement, "nullptr");
     assert_eq!(sizes("")[0], "4");
+    assert_eq!(given("*count = 5;", "&layer.n")[0], "layer.n");
     // Elements may be written through any pointer.
     assert_ne!(sizes("")[1], "8");
     assert_eq!(sizes("n = 5;")[0], "layer.n");

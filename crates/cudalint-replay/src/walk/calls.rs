@@ -391,21 +391,20 @@ impl<'p> Walker<'p> {
             if depth_reached || again > 0 {
                 self.budget.cut("depth of calls");
             }
-            let mut kept = Vec::new();
             if let Some((place, _)) = &this {
                 let place = place.clone();
-                if passed_over && !traits.shared && !traits.aliases {
-                    kept = self.memory.scalars_of(&place);
-                }
+                let is_kept = passed_over && !traits.shared && !traits.aliases;
+                let kept = if is_kept { self.memory.scalars_of(&place) } else { Vec::new() };
                 self.forget_place(&place);
+                // What arguments point to may be one of them: that is forgotten below.
+                for (member, value) in kept {
+                    self.memory.store(&member, value);
+                }
             }
             if !passed_over || traits.shared {
                 self.memory.forget_shared();
             }
             let out = self.unknown_call(exprs, &args, Some((module, function)));
-            for (member, value) in kept {
-                self.memory.store(&member, value);
-            }
             return if checks { checked(out) } else { out };
         };
         self.deduce(module, function, &mut env, &args);
