@@ -18,7 +18,7 @@ use crate::rule::default_severity;
 use crate::trials::Trials;
 use crate::uncalled::{Users, Uses};
 use crate::unlinked::unlinked;
-use crate::unlisted::{archive, is_listed_as_header, is_taken_for_plain, unlisted};
+use crate::unlisted::{Unlisted, archive, is_listed_as_header, is_taken_for_plain, unlisted};
 use crate::unread_symbols::lands_unread;
 
 use cudalint_findings::{Confidence, Fault, Finding, Shows, Witness};
@@ -46,7 +46,7 @@ pub(crate) struct Relevance<'p> {
     /// Whether something tells compilers where headers are.
     told: OnceLock<bool>,
     library: bool,
-    unlisted: OnceLock<FxHashSet<ModuleId>>,
+    unlisted: OnceLock<Unlisted>,
     /// By module, what keeps compilers from taking its text.
     flaws: Vec<OnceLock<Option<String>>>,
     in_no_program: Vec<OnceLock<Option<String>>>,
@@ -104,7 +104,7 @@ impl<'p> Relevance<'p> {
     pub fn judge(&self, id: ModuleId, source: &Source, crossings: &[SpaceFault], finding: &mut Finding) -> bool {
         let at = finding.place.range.start;
         let own = finding.place.path == source.path;
-        let users = if own { self.uses.of(self.project, id, at, self.others.as_ref()) } else { Users::Some };
+        let users = if own { self.users(id, at) } else { Users::Some };
         let reason = match users {
             Users::Never => return false,
             Users::NotInProgram(reason) => Some(reason),
@@ -189,7 +189,7 @@ impl<'p> Relevance<'p> {
 
     /// Why nobody calls the function around a place, where that is so.
     fn nobody_calls(&self, module: ModuleId, at: usize) -> Option<String> {
-        match self.uses.of(self.project, module, at, self.others.as_ref()) {
+        match self.users(module, at) {
             Users::Some => None,
             Users::NotInProgram(reason) => Some(reason),
             Users::Never => Some("a function is called, which nothing in this project does".to_owned()),
@@ -328,12 +328,11 @@ impl<'p> Relevance<'p> {
     /// Whether what a finding tells happens in a kernel that nobody launches; it may stand in a function that others use, too.
     fn has_idle_kernel(&self, finding: &Finding) -> Option<String> {
         let (_, name) = words(finding.claim.kernel.as_deref()?).next()?;
-        let others = self.others.as_ref();
         let mut reason = None;
         for id in self.project.modules() {
             let functions = self.project.module(id).functions.iter();
             for kernel in functions.filter(|it| it.space.global && it.body.is_some() && it.name == *name) {
-                match self.uses.of(self.project, id, kernel.name_span.start as usize, others) {
+                match self.users(id, kernel.name_span.start as usize) {
                     Users::NotInProgram(why) => reason = Some(why),
                     Users::Some | Users::Never => return None,
                 }
@@ -367,12 +366,22 @@ impl<'p> Relevance<'p> {
         if told { None } else { astray(self.project, id, &self.reals) }
     }
 
+    /// The files that nobody builds.
+    fn left_out(&self, others: &Others<'p>) -> &Unlisted {
+        self.unlisted.get_or_init(|| unlisted(self.project, others, &self.reals, self.library))
+    }
+
+    /// Who uses the function around a place.
+    fn users(&self, id: ModuleId, at: usize) -> Users {
+        let Some(others) = &self.others else { return self.uses.of(self.project, id, at, None) };
+        self.uses.of(self.project, id, at, Some((others, &|| self.left_out(others))))
+    }
+
     fn is_unlisted(&self, id: ModuleId) -> Option<String> {
         let others = self.others.as_ref()?;
-        let all = self.unlisted.get_or_init(|| unlisted(self.project, others, &self.reals, self.library));
         let path = self.project.path(id);
         let name = path.rsplit('/').next().unwrap_or("");
-        if all.contains(&id) {
+        if self.left_out(others).modules.contains(&id) {
             return Some(format!("`{name}`, which no build file lists and no other file names, is built"));
         }
         if is_taken_for_plain(self.project, id, others) {

@@ -15,7 +15,7 @@ use crate::others::{Other, Others, words, words_at};
 use crate::overloads::{Overloads, Target};
 use crate::pasting::{Part, pasted, pastes_blindly};
 use crate::roles::{COMPILED, Role};
-use crate::unlisted::is_main;
+use crate::unlisted::{Unlisted, is_main};
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionRole, MacroDefinition, ModuleId, Type};
 use cudalint_replay::facts::Facts;
@@ -84,6 +84,8 @@ pub(crate) struct Uses<'p> {
 pub(crate) struct Ask<'a, 'p> {
     pub(crate) project: &'p Project,
     pub(crate) others: &'a Others<'p>,
+    /// The files that nobody builds.
+    unlisted: &'a dyn Fn() -> &'a Unlisted,
     pub(crate) left: Cell<u32>,
     /// Functions that are being asked about: file and place of the name.
     pub(crate) open: RefCell<Vec<(usize, u32)>>,
@@ -198,21 +200,28 @@ impl<'p> Uses<'p> {
         }
     }
 
-    /// Who uses the function around a place. Without `others` not all of the project is known.
-    pub(crate) fn of(&self, project: &'p Project, id: ModuleId, at: usize, others: Option<&Others<'p>>) -> Users {
-        let around = |file: &File<'p>| {
+    /// Who uses the function around a place. `around`: what lies beside the program, and the files that nobody builds; without these not
+    /// all of the project is known.
+    pub(crate) fn of<'a>(
+        &self,
+        project: &'p Project,
+        id: ModuleId,
+        at: usize,
+        around: Option<(&'a Others<'p>, &'a dyn Fn() -> &'a Unlisted)>,
+    ) -> Users {
+        let holder = |file: &File<'p>| {
             let functions = file.module.functions.iter_enumerated().filter(|(id, _)| file.module.body != Some(*id));
             let mut functions = functions.map(|(_, function)| function);
             functions.find(|it| it.parent.is_none() && it.body.is_some() && it.span.range().contains(&at))
         };
-        let Some((file, function)) = self.files.get(id.index()).and_then(|file| Some((file, around(file)?))) else {
+        let Some((file, function)) = self.files.get(id.index()).and_then(|file| Some((file, holder(file)?))) else {
             return Users::Some;
         };
         if file.alone && file.is_uncalled(function, MAX_CALLS) {
             return Users::Never;
         }
-        let Some(others) = others else { return Users::Some };
-        let ask = Ask { project, others, left: Cell::new(MAX_ASKED), open: RefCell::default() };
+        let Some((others, unlisted)) = around else { return Users::Some };
+        let ask = Ask { project, others, unlisted, left: Cell::new(MAX_ASKED), open: RefCell::default() };
         let is_idle = if file.module.language == Language::Python {
             self.is_idle_in_python(id.index(), function, &ask)
         } else {
@@ -329,6 +338,7 @@ impl<'p> Uses<'p> {
                 && ask.others.texts().is_some_and(|texts| {
                     !ask.others.spell(name)
                         || texts.iter().all(|text| match text.role {
+                            Role::Quiet if text.names(name) && (ask.unlisted)().quiet.contains(&text.path) => true,
                             Role::Quiet if is_function => {
                                 !text.names(name)
                                     || !text.uses(name, means)
@@ -442,6 +452,10 @@ impl<'p> Uses<'p> {
         places.iter().filter(|(index, _)| counts(*index)).all(|(index, at)| {
             let (index, at) = (*index, *at);
             let Some(file) = self.files.get(index) else { return false };
+            // What nobody builds uses nothing.
+            if file.compiled && index != home && (ask.unlisted)().modules.contains(&ModuleId(index as u32)) {
+                return true;
+            }
             let is_elsewhere = || {
                 matches!(within, Within::Library { home, .. } if home != index) && self.hands_on(within, file.path, ask)
             };

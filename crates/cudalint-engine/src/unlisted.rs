@@ -15,7 +15,7 @@ use cudalint_program::ir::{Function, Module, ModuleId};
 use cudalint_syntax::{Language, Region, Span, comments};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A build has to name so many sources before it says something of those that it does not name, and half of all.
 const LEAST: usize = 4;
@@ -45,23 +45,35 @@ pub(crate) fn is_main(function: &Function) -> bool {
     is_first && function.body.is_some()
 }
 
-/// A file of the project's program.
+/// The files that nobody builds.
+pub(crate) struct Unlisted {
+    /// Of those that are read as programs.
+    pub modules: FxHashSet<ModuleId>,
+    /// The real paths of those that are asked for names alone.
+    pub quiet: FxHashSet<PathBuf>,
+}
+
+/// A file of the project's program, or a source without GPU code.
 struct File<'p> {
-    /// As output shows it.
+    /// As output shows it; of one without GPU code its real path.
     path: &'p str,
-    module: &'p Module,
+    /// The real folder that it stands in.
+    folder: &'p Path,
+    module: Option<(ModuleId, &'p Module)>,
     text: &'p str,
     /// Whether a program, or a module that something loads, begins there.
     starts: OnceCell<bool>,
 }
 
-impl File<'_> {
-    fn name(&self) -> &str {
-        self.path.rsplit('/').next().unwrap_or(self.path)
+impl<'p> File<'p> {
+    /// A source without GPU code.
+    fn quiet(text: &'p Other) -> Option<Self> {
+        let path = text.path.to_str().filter(|path| COMPILED.iter().any(|ending| path.ends_with(ending)))?;
+        Some(Self { path, folder: text.folder(), module: None, text: &text.text, starts: OnceCell::new() })
     }
 
-    fn folder(&self) -> &str {
-        self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(self.path)
     }
 
     fn stem(&self) -> &str {
@@ -74,52 +86,65 @@ impl File<'_> {
 
     fn starts(&self) -> bool {
         *self.starts.get_or_init(|| {
-            self.module.functions.iter().any(is_main)
+            self.module.map_or_else(|| has_main(self.text), |(_, module)| module.functions.iter().any(is_main))
                 || STARTS.iter().any(|name| words_at(self.text, name).next().is_some())
         })
     }
 }
 
-/// The modules of the files that nobody builds. `reals`: the real paths of modules' files by the paths that output shows; `library`:
+/// Whether a text of C or C++ defines `main`.
+fn has_main(text: &str) -> bool {
+    let is_defined = |at: usize| {
+        let behind = text[at + "main".len()..].trim_start();
+        behind.starts_with('(') && ["int", "void"].iter().any(|ty| text[..at].trim_end().ends_with(ty))
+    };
+    words_at(text, "main").any(is_defined)
+}
+
+/// The files that nobody builds. `reals`: the real paths of modules' files by the paths that output shows; `library`:
 /// whether a build makes what others use.
 pub(crate) fn unlisted(
     project: &Project,
     others: &Others<'_>,
     reals: &FxHashMap<&str, &Path>,
     library: bool,
-) -> FxHashSet<ModuleId> {
+) -> Unlisted {
+    let nothing = || Unlisted { modules: FxHashSet::default(), quiet: FxHashSet::default() };
     let ids = project.modules().filter(|id| {
         let module = project.module(*id);
         module.language == Language::Cuda && module.inside.is_none() && !project.includes().is_alone(id.index() as u32)
     });
-    let ids: Vec<ModuleId> = ids.collect();
-    let file = |id: &ModuleId| File {
-        path: project.path(*id),
-        module: project.module(*id),
-        text: project.source(*id),
+    let Some(texts) = others.texts() else { return nothing() };
+    let of_module = |id: ModuleId| File {
+        path: project.path(id),
+        folder: reals.get(&**project.path(id)).copied().and_then(Path::parent).unwrap_or(Path::new("")),
+        module: Some((id, project.module(id))),
+        text: project.source(id),
         starts: OnceCell::new(),
     };
-    let files: Vec<File<'_>> = ids.iter().map(file).collect();
-    let Some(texts) = others.texts() else { return FxHashSet::default() };
-    let real = |file: &File<'_>| reals.get(file.path).copied().and_then(Path::parent).unwrap_or(Path::new(""));
+    let quiet = texts.iter().filter(|text| text.role == Role::Quiet).filter_map(File::quiet);
+    let files: Vec<File<'_>> = ids.map(of_module).chain(quiet).collect();
     let patterns = Patterns::of(texts);
-    let is_covered: Vec<bool> = files.iter().map(|file| patterns.cover(real(file), file.name())).collect();
+    let is_covered: Vec<bool> = files.iter().map(|file| patterns.cover(file.folder, file.name())).collect();
     let builds: Vec<&Other> = texts.iter().filter(|text| text.role == Role::Build).collect();
     let built = Words::of(builds.iter().copied());
     let scripted = Words::of(texts.iter().filter(|text| text.role == Role::Script));
     let is_listed = |file: &File<'_>| built.name(file.stem()) || patterns.compose(file.name());
     let is_listed: Vec<bool> = files.iter().map(is_listed).collect();
-    let sources: Vec<usize> = (0..files.len()).filter(|at| files[*at].is_compiled() && !is_covered[*at]).collect();
+    let is_read = |file: &File<'_>| file.module.is_some() && file.is_compiled();
+    let sources: Vec<usize> = (0..files.len()).filter(|at| is_read(&files[*at]) && !is_covered[*at]).collect();
     let listed = sources.iter().filter(|at| is_listed[**at]).count();
     // What another source includes is part of that, and is listed nowhere.
-    let is_part = |at: &usize| project.includes().includers(ids[*at].index() as u32).iter().next().is_some();
+    let is_part = |at: &usize| {
+        files[*at].module.is_some_and(|(id, _)| project.includes().includers(id.index() as u32).iter().next().is_some())
+    };
     let left = sources.iter().filter(|at| !is_listed[**at] && !is_part(at)).count();
     let tells = listed >= LEAST && listed >= left;
     // The list of a whole program: what is no program by itself is in none where it is not listed.
     let lists_program = listed >= LEAST && sources.iter().any(|at| is_listed[*at] && files[*at].starts());
     // A header that no file of a program includes is in no build, however its sources are listed.
     let is_program = files.iter().any(|file| file.is_compiled() && file.starts());
-    let has_build = |file: &File<'_>| builds.iter().any(|build| real(file).starts_with(build.folder()));
+    let has_build = |file: &File<'_>| builds.iter().any(|build| file.folder.starts_with(build.folder()));
     let programs = builds.iter().any(|build| build.text.contains("add_executable("));
     // Programs of a folder that the build makes one by one. A rule for all files of a kind makes whichever is asked for.
     let makes_any: Vec<(&Path, Vec<&str>)> = builds
@@ -127,18 +152,38 @@ pub(crate) fn unlisted(
         .map(|build| (build.folder(), makes_any(&build.text)))
         .filter(|(_, endings)| !endings.is_empty())
         .collect();
-    let mut programs_made: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut programs_made: FxHashMap<&Path, usize> = FxHashMap::default();
     for file in sources.iter().filter(|at| is_listed[**at] && files[**at].starts()).map(|at| &files[*at]) {
-        *programs_made.entry(file.folder()).or_default() += 1;
+        *programs_made.entry(file.folder).or_default() += 1;
     }
     let is_made_if_asked = |file: &File<'_>| {
         let makes = |(folder, endings): &(&Path, Vec<&str>)| {
-            real(file).starts_with(folder) && endings.iter().any(|ending| file.path.ends_with(ending))
+            file.folder.starts_with(folder) && endings.iter().any(|ending| file.path.ends_with(ending))
         };
         makes_any.iter().any(makes)
     };
+    // Builds that name all sources of a program, and the folders where its `main` is: another one beside has been in its place once.
+    let whole: OnceCell<Vec<(&Path, FxHashSet<&Path>)>> = OnceCell::new();
+    let names_program = |file: &File<'_>| {
+        let all = whole.get_or_init(|| {
+            let mut all = Vec::new();
+            for build in &builds {
+                let names: FxHashSet<&str> = file_names(&build.text).collect();
+                let is_named = |other: &&File<'_>| {
+                    names.contains(other.name()) && other.is_compiled() && other.folder.starts_with(build.folder())
+                };
+                let named: Vec<&File<'_>> = files.iter().filter(is_named).collect();
+                if named.len() >= LEAST {
+                    let mains = named.iter().filter(|other| other.starts()).map(|other| other.folder);
+                    all.push((build.folder(), mains.collect()));
+                }
+            }
+            all
+        });
+        all.iter().any(|(folder, mains)| file.folder.starts_with(folder) && mains.contains(file.folder))
+    };
     let programs_made = |file: &File<'_>| {
-        if is_made_if_asked(file) { 0 } else { programs_made.get(file.folder()).copied().unwrap_or_default() }
+        if is_made_if_asked(file) { 0 } else { programs_made.get(&file.folder).copied().unwrap_or_default() }
     };
     // What a package of Python takes along is not followed.
     let packs = |text: &Other| ["setup(", "packages="].iter().any(|mark| text.text.contains(mark));
@@ -158,13 +203,20 @@ pub(crate) fn unlisted(
     let is_displaced = |text: &Other| displaced.iter().any(|other| std::ptr::eq(*other, text));
     // Whether a text that spells a file's name says nothing of the file.
     let is_about_another = |text: &Other, file: &File<'_>| {
-        is_displaced(text) && real(file) == text.folder()
-            || means_another(text, real(file), file.name(), &all_sources)
+        is_displaced(text) && file.folder == text.folder()
+            || means_another(text, file.folder, file.name(), &all_sources)
             || text.role == Role::Quiet && !file.is_compiled() && !text.names_file(file.name())
     };
+    // Names with blanks and the like are looked for as they are.
+    let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-+.".contains(&byte));
+    let by_name = |name: &str| match is_plain(name) {
+        true => spelled.get(name).cloned().unwrap_or_default(),
+        false => texts.iter().filter(|text| text.text.contains(name)).collect(),
+    };
     let is_spelled = |file: &File<'_>| {
-        let by = spelled.get(file.name()).map_or(&[][..], Vec::as_slice);
-        by.iter().any(|text| !is_about_another(text, file)) || scripted.name(file.stem())
+        let by = by_name(file.name());
+        by.iter().any(|text| !std::ptr::eq(&*text.text, file.text) && !is_about_another(text, file))
+            || scripted.name(file.stem())
     };
     // As `is_listed`, but by a build that means this file. Mostly it is one around it.
     let of_builds: OnceCell<Vec<Words<'_>>> = OnceCell::new();
@@ -175,46 +227,49 @@ pub(crate) fn unlisted(
             words.name(file.stem()) && !names_other_kind(&text.text, file) && !is_about_another(text, file)
         };
         patterns.compose(file.name())
-            || all().filter(|(text, _)| real(file).starts_with(text.folder())).any(means)
+            || all().filter(|(text, _)| file.folder.starts_with(text.folder())).any(means)
             || all().any(means)
     };
-    let is_left = |file: &File<'_>| displaced.iter().any(|makefile| makefile.folder() == real(file));
+    let is_left = |file: &File<'_>| displaced.iter().any(|makefile| makefile.folder() == file.folder);
     // Beside a program that somebody is told to build by hand, other files may be built.
-    let by_hand: FxHashSet<&str> = sources
+    let by_hand: FxHashSet<&Path> = sources
         .iter()
         .map(|at| (is_listed[*at], &files[*at]))
         .filter(|(listed, file)| !listed && file.starts() && is_spelled(file))
-        .map(|(_, file)| file.folder())
+        .map(|(_, file)| file.folder)
         .collect();
     // A build file around it has had the file once.
     let is_commented_out = |file: &File<'_>| {
-        let mut around = builds.iter().filter(|build| real(file).starts_with(build.folder()));
+        let mut around = builds.iter().filter(|build| file.folder.starts_with(build.folder()));
         around.any(|build| build.comments_out(file.name()))
     };
     // Files that nothing but sources of the program names; who these are is asked below.
     let may_be_idle = |at: &usize| {
         let file = &files[*at];
         let is_left_out = || {
-            let is_listed = || neighbours.lists_one_by_one(real(file), file.name());
+            let is_listed = || neighbours.lists_one_by_one(file.folder, file.name());
             is_left(file) && !is_covered[*at]
                 || !(file.starts() && is_made_if_asked(file))
                     && (is_listed() || !is_covered[*at] && is_commented_out(file))
         };
         let by_kind = if file.is_compiled() && file.starts() {
             // Where the build makes the other programs of a folder one by one, it is made by hand, if at all.
-            !is_covered[*at] && (programs_made(file) >= LEAST_PROGRAMS || is_kept_copy(file, &files))
+            !is_covered[*at]
+                && (programs_made(file) >= LEAST_PROGRAMS
+                    || !is_made_if_asked(file) && names_program(file)
+                    || is_kept_copy(file, &files))
                 || tells && has_build(file) && !is_covered[*at]
                 || is_left_out()
         } else if file.is_compiled() {
             let is_told = (tells || lists_program) && has_build(file) && !is_covered[*at] || is_left_out();
-            is_told && !by_hand.contains(file.folder())
+            is_told && !by_hand.contains(file.folder)
         } else {
             // A library that is a part of the project's own programs, and hands on no headers, has no other users.
             (!library && is_program || programs && !hands_on || tells && has_build(file) && !library)
                 && !file.path.split('/').any(|folder| folder == "include")
         };
         let is_built = is_listed[*at] && is_meant(file);
-        by_kind && !is_built && !file.module.nvrtc && !is_spelled(file)
+        by_kind && !is_built && !file.module.is_some_and(|(_, module)| module.nvrtc) && !is_spelled(file)
     };
     let mut idle: FxHashSet<usize> = (0..files.len()).filter(may_be_idle).collect();
     let wanted: FxHashSet<&str> = idle.iter().filter_map(|at| Some(files.get(*at)?.name())).collect();
@@ -231,14 +286,19 @@ pub(crate) fn unlisted(
         }
         idle.retain(|at| !used.contains(at));
     }
-    idle.into_iter().filter_map(|at| ids.get(at).copied()).collect()
+    let idle = || idle.iter().filter_map(|at| files.get(*at));
+    Unlisted {
+        modules: idle().filter_map(|file| file.module).map(|(id, _)| id).collect(),
+        quiet: idle().filter(|file| file.module.is_none()).map(|file| PathBuf::from(file.path)).collect(),
+    }
 }
 
 /// Those of some names of files that a file spells; of headers outside of comments, since from there nothing is included.
 fn names_of_files<'p>(file: &File<'p>, wanted: &FxHashSet<&str>) -> FxHashSet<&'p str> {
     let all: FxHashSet<&str> = file_names(file.text).filter(|name| wanted.contains(name)).collect();
     let is_source = |name: &str| COMPILED.iter().any(|ending| name.ends_with(ending));
-    if file.module.language != Language::Cuda || file.module.inside.is_some() || all.iter().all(|name| is_source(name))
+    if file.module.is_some_and(|(_, module)| module.language != Language::Cuda || module.inside.is_some())
+        || all.iter().all(|name| is_source(name))
     {
         return all;
     }
@@ -316,7 +376,7 @@ fn is_kept_copy(file: &File<'_>, files: &[File<'_>]) -> bool {
     if stem != file.stem() {
         stems.push(stem);
     }
-    let beside = |other: &File<'_>| other.is_compiled() && other.folder() == file.folder();
+    let beside = |other: &File<'_>| other.is_compiled() && other.folder == file.folder;
     files.iter().any(|other| beside(other) && stems.contains(&other.stem()))
 }
 

@@ -10,15 +10,16 @@ use rustc_hash::FxHashSet;
 /// Parts of a place that is written that are looked through.
 const MAX_PARTS: u32 = 16;
 
-/// Of each parameter of a kernel, whether it is a pointer to numbers through which the kernel's code surely writes nothing.
+/// Of each parameter of a kernel, whether it is a pointer to numbers, or to pointers to numbers, and the kernel's code surely writes none of
+/// what it leads to itself.
 pub(crate) fn only_read(module: &Module, kernel: &Function) -> Vec<bool> {
     let count = kernel.param_count as usize;
     let is_number = |ty: TypeId| matches!(plain(module, ty), Some(Type::Bool | Type::Int { .. } | Type::Float { .. }));
-    let mut only: Vec<bool> = kernel
-        .params()
-        .iter()
-        .map(|parameter| matches!(plain(module, parameter.ty), Some(Type::Pointer(to)) if is_number(*to)))
-        .collect();
+    let leads_to_numbers = |ty: TypeId| matches!(plain(module, ty), Some(Type::Pointer(to)) if is_number(*to));
+    let leads_to_pointers = |ty: TypeId| matches!(plain(module, ty), Some(Type::Pointer(to)) if leads_to_numbers(*to));
+    let params = kernel.params().iter();
+    let mut only: Vec<bool> =
+        params.map(|parameter| leads_to_numbers(parameter.ty) || leads_to_pointers(parameter.ty)).collect();
     let Some(body) = kernel.body.as_ref().filter(|_| !kernel.damaged && only.iter().any(|only| *only)) else {
         return vec![false; count];
     };
@@ -124,23 +125,22 @@ impl<'p> Uses<'p> {
         }
     }
 
-    /// A place that may be written: through which parameter it is reached.
+    /// A place that may be written: through which parameter it is reached. What is two elements away is what the parameter's own elements
+    /// lead to.
     fn may_write(&mut self, place: ExprId) {
-        let mut at = vec![place];
+        let mut at = vec![(place, 0)];
         for _ in 0..MAX_PARTS {
-            let Some(id) = at.pop() else { return };
+            let Some((id, away)) = at.pop() else { return };
             match self.kind(id) {
                 Some(Expr::Local(local)) if local.index() < self.count => {
-                    self.lost.insert(local.index());
+                    if away < 2 {
+                        self.lost.insert(local.index());
+                    }
                 }
-                Some(
-                    Expr::Index { base, .. }
-                    | Expr::Deref(base)
-                    | Expr::Member { base, .. }
-                    | Expr::Cast { value: base, .. },
-                ) => at.push(*base),
-                Some(Expr::Select(_, a, b) | Expr::Binary(_, a, b)) => at.extend([*a, *b]),
-                Some(Expr::Comma(all)) => at.extend(all),
+                Some(Expr::Index { base, .. } | Expr::Deref(base)) => at.push((*base, away + 1)),
+                Some(Expr::Member { base, .. } | Expr::Cast { value: base, .. }) => at.push((*base, away)),
+                Some(Expr::Select(_, a, b) | Expr::Binary(_, a, b)) => at.extend([(*a, away), (*b, away)]),
+                Some(Expr::Comma(all)) => at.extend(all.iter().map(|part| (*part, away))),
                 _ => {}
             }
         }

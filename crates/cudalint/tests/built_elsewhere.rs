@@ -80,6 +80,41 @@ fn sources_beside_a_build_of_few() {
     }
 }
 
+/// Where a build names all sources of a program, another `main` beside its own is in no program, and calls nothing.
+#[test]
+fn functions_that_only_a_shelved_program_calls() {
+    let tool = format!("#include \"tool.h\"\n{}{}", dropping("part"), dropping("other"));
+    let main = |called: &str| format!("#include \"tool.h\"\nint main() {{ void *p; {called}(&p); return 0; }}\n");
+    let shelved = format!("#include <cuda_runtime.h>\n{}", main("part"));
+    let told = |build: &str, shelved: (&str, &str), more: (&str, &str)| {
+        let files = [
+            ("src/tool.h", "void part(void **p);\nvoid other(void **p);\n"),
+            ("src/tool.cu", &*tool),
+            ("src/main.cpp", &*main("other")),
+            ("src/colours.cpp", "int colours() { return 1; }\n"),
+            ("src/shapes.cpp", "int shapes() { return 1; }\n"),
+            ("CMakeLists.txt", build),
+            shelved,
+            more,
+        ];
+        of("part", &files)
+    };
+    let build = "project(app LANGUAGES CXX CUDA)\nadd_executable(app src/main.cpp src/colours.cpp src/shapes.cpp src/tool.cu)\n";
+    let (plain, none) = (main("part"), ("x.txt", ""));
+    let old = ("src/main - old.cpp", &*plain);
+    for shelved in [old, ("src/main_old.cpp", &*shelved)] {
+        assert_eq!(told(build, shelved, none), ["part?"], "{shelved:?}");
+    }
+    for (build, shelved, more) in [
+        (&*format!("{build}add_executable(old \"src/main - old.cpp\" src/tool.cu)\n"), old, none),
+        (&*format!("{build}file(GLOB OLD src/main*.cpp)\nadd_executable(old ${{OLD}})\n"), old, none),
+        ("project(app LANGUAGES CXX CUDA)\nadd_executable(app src/main.cpp src/tool.cu)\n", old, none),
+        (build, old, ("README.md", "The old one is made from `src/main - old.cpp` by hand.\n")),
+    ] {
+        assert_eq!(told(build, shelved, more), ["part"], "{build} {shelved:?} {more:?}");
+    }
+}
+
 /// A build that makes `matrix.cpp` of its own folder makes no `matrix.cu` of another.
 #[test]
 fn sources_of_another_kind_with_one_name() {
