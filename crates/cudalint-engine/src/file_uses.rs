@@ -60,7 +60,7 @@ impl<'p> File<'p> {
         self.is_spelled(function) && !function.space.global && !function.space.device
     }
 
-    /// Whether whoever uses a function spells its name somewhere. `whole`: all that is linked to it is in sight. `is_space`: whether a word
+    /// Whether whoever uses a function spells its name somewhere, or that of the class whose operator it is. `whole`: all that is linked to it is in sight. `is_space`: whether a word
     /// is a macro that only says where functions run.
     pub fn may_be_found(&self, function: &Function, whole: bool, is_space: &dyn Fn(&str) -> bool) -> bool {
         let is_capital = |word: &str| {
@@ -77,7 +77,8 @@ impl<'p> File<'p> {
         // A macro in front of it may make it one that others see. Languages without C++'s names know those of C, and Fortran puts `_`
         // behind them.
         let seen = function.extern_c && (!whole || of_device || function.name.ends_with('_'));
-        self.is_spelled(function) && !seen && (of_device || !marked && !words.any(is_capital))
+        let by_class = function.name.starts_with("operator") && function.scope.last().is_some();
+        (self.is_spelled(function) || by_class) && !seen && (of_device || !marked && !words.any(is_capital))
     }
 
     /// Whether no other file can name a function.

@@ -321,6 +321,8 @@ impl<'p> Uses<'p> {
         let in_namespace = |file: &File<'p>| file.module.functions.iter().any(|other| declared(file, other));
         let qualified = file.head(function).trim_end().ends_with("::") && !self.files.iter().any(in_namespace);
         let by_name = match function.role {
+            // Operators are written otherwise than they are called.
+            _ if !file.is_spelled(function) => false,
             FunctionRole::Free => class.is_some() || !qualified,
             FunctionRole::Method => class.is_some_and(|class| {
                 let of_allocator = OF_ALLOCATORS.contains(&&*function.name) && self.is_allocator(class);

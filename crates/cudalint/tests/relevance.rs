@@ -190,7 +190,10 @@ fn functions_that_nobody_calls() {
     );
     // A file that is not linted has words all the same.
     assert_eq!(told(MAKEFILE, &get, &[("odd.cpp", "int odd; // \0\n")]), ["get?"]);
-    assert_eq!(told(MAKEFILE, &get, &[("odd.cpp", "void f() { get(p); } // \0\n")]), ["get"]);
+    let with_odd = ("Makefile", &*MAKEFILE.1.replace("d.o", "d.o odd.o"));
+    assert_eq!(told(with_odd, &get, &[("odd.cpp", "void f() { get(p); } // \0\n")]), ["get"]);
+    // One that no build makes uses nothing.
+    assert_eq!(told(MAKEFILE, &get, &[("odd.cpp", "void f() { get(p); }\n")]), ["get?"]);
     // Visual Studio says what it makes, too.
     assert_eq!(told(STUDIO, &get, &[]), ["get?"]);
     assert_eq!(told(LIBRARY_OF_STUDIO, &get, &[("x.h", "void get(void **p);\n")]), ["get"]);
@@ -199,9 +202,10 @@ fn functions_that_nobody_calls() {
     assert_eq!(told(MAKEFILE, &get, &[declared]), ["get?"]);
     assert_eq!(told(LIBRARY, &get, &[declared]), ["get"]);
     let uses = "#include \"get.h\"\nvoid use(void **p) { get(p); }\n";
+    let with_use = ("Makefile", &*MAKEFILE.1.replace("d.o", "d.o use.o"));
     for (build, text, more) in [
-        (MAKEFILE, get.clone(), ("use.cpp", uses)),
-        (MAKEFILE, get.clone(), ("use.cpp", "void get(void **p);\nvoid (*pointer)(void **) = get;\n")),
+        (with_use, get.clone(), ("use.cpp", uses)),
+        (with_use, get.clone(), ("use.cpp", "void get(void **p);\nvoid (*pointer)(void **) = get;\n")),
         (MAKEFILE, format!("extern \"C\" {get}"), ("load.py", "ctypes.CDLL('a.so').get(p)\n")),
         (LIBRARY, format!("extern \"C\" {get}"), declared),
         (LIBRARY, format!("extern \"C\" {get}"), ("main.f90", "call get(p)\n")),
@@ -334,7 +338,7 @@ fn headers_beside_a_program_whose_build_lists_nothing() {
 fn code_under_a_name_that_nobody_defines() {
     let old = format!("#ifdef OLD_WAY\n#include \"all.h\"\n{}__global__ void k() {{}}\n#endif\n", dropping("old"));
     let told = |more: &[(&str, &str)]| {
-        let build = ("Makefile", "app: main.o a.o b.o c.o d.o old.o\n\tnvcc $^ -o $@\n");
+        let build = ("Makefile", "app: use.o a.o b.o c.o d.o old.o\n\tnvcc $^ -o $@\n");
         let used = (
             "use.cu",
             "#include \"all.h\"\n__global__ void used(int *p) { *p = 1; }\nvoid old(void **p);\n\

@@ -76,7 +76,8 @@ fn functions_of_a_library_that_only_its_own_program_is_linked_with() {
     assert_eq!(told("get.h", build, &[("part/CMakeLists.txt", part)]), ["get?"]);
     assert_eq!(told("get.h", build, &[("README.md", "Include `get.h`.\n")]), ["get"]);
     let uses = "#include \"get.h\"\nvoid use(void **p) { get(p); }\n";
-    assert_eq!(told("get.h", build, &[("use.cpp", uses)]), ["get"]);
+    let listing = build.replace("main.cu", "main.cu use.cpp");
+    assert_eq!(told("get.h", &listing, &[("use.cpp", uses)]), ["get"]);
 }
 
 /// Of a class there is no object where it is only announced, pointed to, spoken of, and defined; functions that only call each other run as
@@ -120,7 +121,8 @@ fn functions_of_a_program_of_automake() {
     let none = ("x.txt", "");
     let program = "bin_PROGRAMS = app\napp_SOURCES = main.cu a.cu b.cu c.cu d.cu get.cu\ninclude_HEADERS = get.h\n";
     assert_eq!(told(program, none), ["get?"]);
-    assert_eq!(told(program, ("use.cpp", "#include \"get.h\"\nvoid use(void **p) { get(p); }\n")), ["get"]);
+    let listing = program.replace("get.cu", "get.cu use.cpp");
+    assert_eq!(told(&listing, ("use.cpp", "#include \"get.h\"\nvoid use(void **p) { get(p); }\n")), ["get"]);
     let library = program.replace("bin_PROGRAMS", "lib_LTLIBRARIES");
     assert_eq!(told(&library, none), ["get"]);
 }
@@ -529,5 +531,26 @@ fn functions_beside_a_main_that_nothing_builds() {
         assert_eq!(of_part(told_with("", note)), ["part"], "{path}");
         let uses = ("use.cpp", "#include \"part.h\"\nvoid use(void **p) { part(p); }\n");
         assert_eq!(of_part(told_with("#include \"part.h\"\n", uses)), ["part"], "{path}");
+    }
+}
+
+/// The operators of a class that nothing names, and that no other class is made from, are called by nothing.
+#[test]
+fn operators_of_a_class_without_objects() {
+    let header = "#pragma once\n#include <cuda_runtime.h>\n#include <cstddef>\nclass Kept {\npublic:\n    void *operator new(size_t size) {\n        \
+                  void *p;\n        cudaMalloc(&p, size);\n        return p;\n    }\n};\n";
+    let told = |more: &str| {
+        let main = format!("#include \"kept.h\"\n{more}int main() {{ return 0; }}\n");
+        let mut all = told(&Sandbox::new(&[
+            ("kept.h", header),
+            ("main.cu", &*main),
+            ("Makefile", "app: main.cu\n\tnvcc main.cu\n"),
+        ]));
+        all.retain(|name| name.contains("new"));
+        all
+    };
+    assert_eq!(told(""), ["operatornew?"]);
+    for uses in ["class Table : public Kept {};\n", "void *make() { return new Kept; }\nvoid *made = make();\n"] {
+        assert_eq!(told(uses), ["operatornew"], "{uses}");
     }
 }

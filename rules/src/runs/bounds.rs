@@ -74,9 +74,26 @@ pub fn finding(
         parts::assume(&mut finding, &format!("`{launcher}` reaches this launch with these arguments"))?;
     }
     // Whether a size that was chosen may exceed an array of fixed size is often tested far away.
-    let fixed = matches!(object.kind, ObjectKind::Constant | ObjectKind::Device | ObjectKind::Local);
+    let fixed = matches!(object.kind, ObjectKind::Constant | ObjectKind::Device | ObjectKind::Local)
+        || object.kind == ObjectKind::Shared && is_for_the_most(context, object);
     if fixed && finding.confidence < Confidence::Definite || shown.harm == Harm::Nowhere {
         parts::only_possible(&mut finding);
     }
     Some(finding)
+}
+
+/// Whether an array is declared with a number that is called the largest one that there may be: `__shared__ float row[MAX_WIDTH]`.
+fn is_for_the_most(context: &ModuleContext<'_>, object: &Object) -> bool {
+    let Some(declared) = object.declared else { return false };
+    let source = context.project.source(declared.module);
+    let behind = source.get(declared.span.range().start..).unwrap_or("");
+    let declaration = behind.split([';', '{']).next().unwrap_or("");
+    let Some((_, extents)) = declaration.split_once('[') else { return false };
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let names = extents.split(|letter: char| !is_name(letter));
+    names.flat_map(|name| name.split('_')).any(|word| {
+        let word = word.to_ascii_lowercase();
+        ["max", "maximum", "largest", "limit"].contains(&&*word)
+            || word.strip_prefix('k').is_some_and(|rest| rest.starts_with("max"))
+    })
 }
