@@ -82,13 +82,14 @@ pub fn finding(
     Some(finding)
 }
 
-/// Whether an array is declared with a number that is called the largest one that there may be: `__shared__ float row[MAX_WIDTH]`.
+/// Whether an array is declared with a number that is called the largest one that there may be: `__shared__ float row[MAX_WIDTH]`,
+/// `cuda.shared.array(MAX_WIDTH, float32)`.
 fn is_for_the_most(context: &ModuleContext<'_>, object: &Object) -> bool {
     let Some(declared) = object.declared else { return false };
     let source = context.project.source(declared.module);
     let behind = source.get(declared.span.range().start..).unwrap_or("");
-    let declaration = behind.split([';', '{']).next().unwrap_or("");
-    let Some((_, extents)) = declaration.split_once('[') else { return false };
+    let declaration = behind.split([';', '{', '\n']).next().unwrap_or("");
+    let Some((_, extents)) = declaration.split_once(['[', '(']) else { return false };
     let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
     let names = extents.split(|letter: char| !is_name(letter));
     names.flat_map(|name| name.split('_')).any(|word| {

@@ -6,28 +6,20 @@
 
 use super::apis::Called;
 use super::order::{Class, Queue};
-use super::started::{Begun, Capture, Clock, GoesOn, Put, Work};
-use super::{Frame, Out, Walker};
-use crate::facts::{
-    CaptureFact, CopyKind, Early, EarlyFact, EventKind, MemorySpace, PackedFact, PackedFault, PointerArgument, Site,
-    Started, TimedFact,
-};
+use super::started::{Begun, GoesOn, Put, Work};
+use super::{Out, Walker};
+use crate::facts::{CopyKind, Started};
 use crate::host::ObjId;
-use crate::memory::{Freed, Key, Place};
-use crate::quantity::Quantity;
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
-use cudalint_program::api::effects::{Effect, ErrorRole, Handle, Space, Work as Waited};
-use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, ModuleId, Type};
-use cudalint_program::types::Ty;
+use cudalint_program::api::effects::{Effect, ErrorRole, Handle, Work as Waited};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, ModuleId};
 use cudalint_program::visit::walk_expr;
 use std::rc::Rc;
 
 /// Most pieces of work that are remembered.
 const MAX_WORK: usize = 64;
-/// Most parameters of a kernel that are looked at.
-const MAX_PARAMETERS: u32 = 64;
 
 impl Walker<'_> {
     /// All that was started may be done.
@@ -90,7 +82,7 @@ impl Walker<'_> {
     }
 
     /// The stream that a call is given.
-    fn queue_of(&mut self, api: ApiId, args: &[ExprId]) -> Queue {
+    pub(super) fn queue_of(&mut self, api: ApiId, args: &[ExprId]) -> Queue {
         let at = api.params.iter().position(|param| ["stream", "hStream"].contains(param));
         match at.map(|at| args.get(at)) {
             Some(Some(stream)) => self.queue(*stream),
@@ -100,7 +92,7 @@ impl Walker<'_> {
     }
 
     /// The stream that an expression means, which somebody else evaluates as well.
-    fn queue(&mut self, stream: ExprId) -> Queue {
+    pub(super) fn queue(&mut self, stream: ExprId) -> Queue {
         let plain = self.without_casts(stream);
         if !self.is_named_stream(plain) || !self.is_calm(plain) {
             return Queue::Unknown;
@@ -386,229 +378,6 @@ impl Walker<'_> {
                 }
                 self.remember(work);
             }
-        }
-    }
-
-    /// The host touches what a pointer leads to, which work that was started may still do.
-    pub(super) fn touches(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool) {
-        self.touched_by(whole, pointer, out, write, None);
-    }
-
-    /// As [`Self::touches`]; `to`: the function that takes memory of the device as well.
-    pub(super) fn touched_by(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool, to: Option<&str>) {
-        let Kind::Ptr(Ptr { obj, .. }) = &out.val.kind else { return };
-        let obj = *obj;
-        if let Some(to) = to.filter(|_| self.memory.get(obj).info.space == MemorySpace::Device) {
-            return self.handed_early(whole, (pointer, out), obj, write, to);
-        }
-        let Some(at) =
-            self.timeline.work.iter().position(|work| work.object == obj && !work.waited && (work.writes || write))
-        else {
-            return;
-        };
-        if !self.is_reporting() || self.memory.get(obj).freed != Freed::No || self.is_volatile(pointer) {
-            return;
-        }
-        let argument = PointerArgument { pointer: self.pointer(&out.val), ..self.argument(pointer, out) };
-        let work = self.timeline.work.remove(at);
-        if !self.meets(&work, &argument) {
-            return;
-        }
-        let early = if write { Early::Write } else { Early::Read };
-        let span = self.span(whole);
-        let to = to.map(Name::from);
-        let (what, started, writes) = (work.what, work.site, work.writes);
-        let fact = EarlyFact { argument, early, to, what, started, writes, kernel: None, touched: None };
-        self.emit(EventKind::Early(Box::new(fact)), span, &[]);
-    }
-
-    /// Whether a pointer is declared to lead to `volatile` memory: by such a flag host and kernel tell each other something while
-    /// the kernel runs.
-    fn is_volatile(&self, pointer: ExprId) -> bool {
-        let Some(Expr::Local(local)) = self.kind(self.without_casts(pointer)) else { return false };
-        let types = &self.module().types;
-        let declared = self.function().and_then(|function| function.locals.get(*local)).map(|local| local.ty);
-        let Some(Type::Pointer(to)) = declared.and_then(|ty| types.get(ty)) else { return false };
-        matches!(types.get(*to), Some(Type::Qualified { is_volatile: true, .. }))
-    }
-
-    /// Whether an access surely meets a piece of work: the work takes the whole object, or begins where the access does.
-    pub(super) fn meets(&self, work: &Work, argument: &PointerArgument) -> bool {
-        let Some((from, bytes)) = &work.part else { return true };
-        let crate::facts::Pointer::Into { buffer, offset } = &argument.pointer else { return false };
-        let whole = *from == Quantity::Known(0) && bytes.surely_equals(&buffer.bytes.quantity);
-        let inside = match (from, bytes, &offset.quantity) {
-            (Quantity::Known(from), Quantity::Known(bytes), Quantity::Known(at)) => {
-                (*from..from.saturating_add(*bytes)).contains(at)
-            }
-            (from, _, at) => *bytes != Quantity::Known(0) && from.surely_equals(at),
-        };
-        whole || inside
-    }
-
-    /// Memory is given back in the order of a stream, while work of another may still use it.
-    pub(super) fn frees_early(&mut self, call: Called<'_>, pointer: ExprId, out: &Out) {
-        let Kind::Ptr(Ptr { obj, .. }) = &out.val.kind else { return };
-        if !call.api.is_asynchronous() || self.timeline.work.is_empty() || !self.is_reporting() {
-            return;
-        }
-        let Some(Put { queue, .. }) = self.timeline.put else { return };
-        let obj = *obj;
-        // Streams that others hand over may be one, and be ordered by whoever has them.
-        let is_own = |queue: Queue| matches!(self.class_of(queue), Class::Waiting | Class::Free);
-        let apart = |work: &&Work| {
-            work.object == obj
-                && !work.waited
-                && is_own(work.queue)
-                && !self.timeline.order.is_before((work.number, work.queue, self.class_of(work.queue)), queue)
-        };
-        if !is_own(queue) || self.timeline.capture.is_some() || self.memory.get(obj).info.space != MemorySpace::Device {
-            return;
-        }
-        let Some(work) = self.timeline.work.iter().find(apart).cloned() else { return };
-        let argument = self.argument(pointer, out);
-        let span = self.span(call.id);
-        let fact = EarlyFact {
-            argument,
-            early: Early::Free,
-            to: None,
-            kernel: None,
-            touched: None,
-            what: work.what,
-            started: work.site,
-            writes: work.writes,
-        };
-        self.emit(EventKind::Early(Box::new(fact)), span, &[]);
-    }
-
-    /// The host looks at a clock.
-    pub(super) fn looks_at_clock(&mut self, id: ExprId) {
-        if !self.is_reporting() {
-            return;
-        }
-        self.leave_trace();
-        self.timeline.timed_at_all = true;
-        let (site, number) = (self.expr_site(id), self.number());
-        let before = self.timeline.clock.replace(Clock { number, site, launched: None });
-        let measured = before.and_then(|clock| Some((clock.site, clock.launched?)));
-        match (measured, self.timeline.timed.take()) {
-            (Some((first, (_, launch, kernel))), _) => {
-                self.timeline.timed = Some(self.log.events.len());
-                let site = self.called_beside(launch).unwrap_or(site);
-                let path = self.calls("a lambda");
-                self.record_event(EventKind::Timed(Box::new(TimedFact { first, launch, kernel })), site, path);
-            }
-            // The wait is measured as well: the launch alone is what was asked for.
-            (None, Some(at)) => {
-                if matches!(self.log.events.get(at).map(|event| &event.kind), Some(EventKind::Timed(_))) {
-                    self.log.events.remove(at);
-                }
-            }
-            (None, None) => {}
-        }
-    }
-
-    /// The call that leads here in the function that a place is in; none where that is the function around.
-    fn called_beside(&self, place: Site) -> Option<Site> {
-        let holds = |frame: &Frame| {
-            let function = frame.function.and_then(|id| self.project.function_at(frame.module, id));
-            function.is_some_and(|function| {
-                let span = function.span;
-                frame.module == place.module && span.start <= place.span.start && place.span.end <= span.end
-            })
-        };
-        let at = self.frames.iter().rposition(holds)?;
-        self.frames.get(at + 1)?.call
-    }
-
-    /// From here on the work of a stream is recorded.
-    pub(super) fn begins_capture(&mut self, call: Called<'_>, args: &[ExprId]) {
-        let queue = self.queue_of(call.api, args);
-        let mode = call.api.params.iter().position(|param| *param == "mode").and_then(|at| args.get(at));
-        let mode = mode.map(|mode| self.eval(*mode).val.known());
-        // What was launched before it the graph may read.
-        self.timeline.results.clear();
-        if self.is_reporting() {
-            // 2 is `cudaStreamCaptureModeRelaxed`.
-            let relaxed = !matches!(mode, Some(Some(0 | 1)));
-            self.timeline.capture = Some(Capture { site: self.expr_site(call.id), queue, relaxed });
-        }
-    }
-
-    /// Work is run again.
-    pub(super) const fn ends_capture(&mut self) {
-        self.timeline.capture = None;
-    }
-
-    /// A call is made while a stream is recorded.
-    fn checks_capture(&mut self, call: Called<'_>, args: &[ExprId]) {
-        let Some(capture) = self.timeline.capture.filter(|_| self.is_reporting()) else { return };
-        let refused = call.api.effects.iter().any(|effect| match effect {
-            Effect::Waits(Waited::Device) => true,
-            Effect::Waits(Waited::Stream(stream)) => {
-                let queue = stream.of(args).map_or(Queue::Unknown, |stream| self.queue(stream));
-                matches!(queue, Queue::Made(_)) && queue == capture.queue
-            }
-            Effect::Waits(Waited::Own) => !capture.relaxed,
-            Effect::Allocates { space: Space::Device | Space::Managed, .. } => {
-                !capture.relaxed && !call.api.is_asynchronous()
-            }
-            _ => false,
-        });
-        if refused {
-            // Only the first is told: the recording is invalid from then on.
-            self.timeline.capture = None;
-            let span = self.span(call.id);
-            let fact = CaptureFact { api: Name::from(call.name), begun: capture.site };
-            self.emit(EventKind::Captured(Box::new(fact)), span, &[]);
-        }
-    }
-
-    /// The array that a launch reads its kernel's parameters from.
-    pub(super) fn check_packed(
-        &mut self,
-        (named, list): (ExprId, ExprId),
-        array: &Out,
-        kernel: Option<(ModuleId, FunctionId)>,
-    ) {
-        let Kind::Ptr(array) = &array.val.kind else { return };
-        if !self.is_reporting() {
-            return;
-        }
-        let count = match self.memory.get(array.obj).info.ty.value() {
-            Ty::Array(_, Quantity::Known(count)) if array.path.is_empty() && array.offset == Quantity::Known(0) => {
-                Some(*count)
-            }
-            _ => None,
-        };
-        let wants = kernel.and_then(|(module, id)| Some(self.project.function_at(module, id)?.param_count));
-        let mut fault = None;
-        for index in 0..wants.unwrap_or(MAX_PARAMETERS).min(MAX_PARAMETERS) {
-            if count.is_some_and(|count| i64::from(index) >= count) {
-                fault = wants.map(|wants| PackedFault::TooFew { has: index, wants });
-                break;
-            }
-            let path = crate::memory::extend(&array.path, Key::At(8 * i64::from(index)));
-            let cell = self.memory.load(&Place::Cell(array.obj, path));
-            match &cell.kind {
-                Kind::Ptr(target) => {
-                    let info = &self.memory.get(target.obj).info;
-                    if info.space == MemorySpace::Device && info.origin.api().is_some_and(|api| api.is_cuda_host()) {
-                        fault = Some(PackedFault::Device { index, name: info.name.clone() });
-                        break;
-                    }
-                }
-                Kind::Int(_) if cell.known().is_some_and(|value| value != 0) => {
-                    fault = Some(PackedFault::Number { index });
-                    break;
-                }
-                _ => {}
-            }
-        }
-        if let Some(fault) = fault {
-            let span = self.span(list);
-            let fact = PackedFact { text: self.text(list), kernel: self.text(named), fault };
-            self.emit(EventKind::Packed(Box::new(fact)), span, &[]);
         }
     }
 }
