@@ -395,9 +395,9 @@ impl<'p> Relevance<'p> {
         // What only other such files include is kept with them.
         let is_code = COMPILED.iter().chain(&HEADERS).any(|ending| path.ends_with(ending));
         let mut includers = self.project.includes().includers(id.index() as u32).iter();
-        let folder = archive(path, others).filter(|_| {
-            is_code && includers.all(|other| archive(self.project.path(ModuleId(*other)), others).is_some())
-        })?;
+        let archive = |path: &'p str| archive(path, self.reals.get(path).copied(), others);
+        let folder = archive(path)
+            .filter(|_| is_code && includers.all(|other| archive(self.project.path(ModuleId(*other))).is_some()))?;
         Some(format!("`{name}`, which no build file lists, is in use though it is kept in `{folder}`"))
     }
 }

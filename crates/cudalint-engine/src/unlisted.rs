@@ -224,7 +224,10 @@ pub(crate) fn unlisted(
         let words = of_builds.get_or_init(|| builds.iter().map(|text| Words::of(std::iter::once(*text))).collect());
         let all = || builds.iter().zip(words);
         let means = |(text, words): (&&Other, &Words<'_>)| {
-            words.name(file.stem()) && !names_other_kind(&text.text, file) && !is_about_another(text, file)
+            words.name(file.stem())
+                && !names_other_kind(&text.text, file)
+                && !is_about_another(text, file)
+                && !makes_of_another(&text.text, file)
         };
         patterns.compose(file.name())
             || all().filter(|(text, _)| file.folder.starts_with(text.folder())).any(means)
@@ -320,6 +323,19 @@ fn names_other_kind(text: &str, file: &File<'_>) -> bool {
     };
     let mut places = words_at(text, stem).peekable();
     places.peek().is_some() && places.all(is_other)
+}
+
+/// Whether a makefile spells a file's stem for what it makes of another source alone: `solver.o: src/solver_new.cu`.
+fn makes_of_another(text: &str, file: &File<'_>) -> bool {
+    let makes = |line: &str| {
+        let Some((target, from)) = line.split_once(':').filter(|_| !line.starts_with(['\t', '#'])) else {
+            return false;
+        };
+        let object = target.trim().rsplit('/').next().and_then(|name| name.strip_suffix(".o"));
+        let is_source = |word: &str| COMPILED.iter().any(|ending| word.ends_with(ending));
+        object == Some(file.stem()) && from.split_whitespace().any(is_source)
+    };
+    text.lines().any(makes) && !file_names(text).any(|name| name == file.name())
 }
 
 /// The endings of sources of which a makefile has a rule for all that makes more than objects of them.
@@ -431,8 +447,8 @@ pub(crate) fn kept_folder(path: &str) -> Option<&str> {
 }
 
 /// The folder of a file that its project keeps for reference, by the folder's name, where no build file and no script names the file or
-/// takes all of its kind.
-pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str> {
+/// takes all of its kind. `real`: where it lies, if that is known.
+pub(crate) fn archive<'f>(path: &'f str, real: Option<&Path>, others: &Others<'_>) -> Option<&'f str> {
     let folder = kept_folder(path)?;
     let (_, name) = path.rsplit_once('/')?;
     let (stem, kind) = name.rsplit_once('.')?;
@@ -449,11 +465,18 @@ pub(crate) fn archive<'f>(path: &'f str, others: &Others<'_>) -> Option<&'f str>
             text.path.extension().is_some_and(|ending| ["yml", "yaml", "toml"].iter().any(|it| ending == *it));
         text.role == Role::Build || !is_settings || text.text.contains("nvcc")
     };
+    // All files of a kind are those around the build, or of a folder that it names.
+    let may_lead_here = |text: &Other| {
+        let lies_around = real.is_none_or(|real| real.starts_with(text.folder()));
+        lies_around || text.text.contains("..") || names_folder(&text.text)
+    };
     let takes = |text: &Other| {
         matches!(text.role, Role::Build | Role::Script)
             && !is_kept(text)
             && (words_at(&text.text, stem).next().is_some() && names_folder(&text.text)
-                || compiles(text) && ["*.", "%."].iter().any(|star| text.text.contains(&format!("{star}{kind}"))))
+                || compiles(text)
+                    && may_lead_here(text)
+                    && ["*.", "%."].iter().any(|star| text.text.contains(&format!("{star}{kind}"))))
     };
     // Without a build that leaves it out, a folder of this name is one like others.
     let is_weak = ["backup", "old"].contains(&folder.to_ascii_lowercase().trim_matches('_'));

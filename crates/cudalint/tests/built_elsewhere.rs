@@ -35,12 +35,12 @@ fn sources_whose_neighbours_are_listed_one_by_one() {
     let root = "file(GLOB_RECURSE SOURCES ${MODULE_DIR}/*.cu)\nadd_library(rest ${SOURCES})\n";
     let none = ("x.txt", "");
     assert_eq!(told(listing, root, none), ["part?"]);
+    // However few CMake is told of in their folder, it makes no others.
+    assert_eq!(told("add_library(all a.cu b.cu)\n", root, none), ["part?"]);
     for (listing, root, more) in [
         ("add_library(all a.cu b.cu c.cu part.cu)\n", root, none),
         ("file(GLOB ALL *.cu)\nadd_library(all a.cu b.cu c.cu ${ALL})\n", root, none),
         (listing, "file(GLOB SOURCES gpu/*.cu)\nadd_library(rest ${SOURCES})\n", none),
-        // Two are too few to say that all are listed.
-        ("add_library(all a.cu b.cu)\n", root, none),
         (listing, root, ("README.md", "Built by hand: `nvcc gpu/part.cu`.\n")),
         (listing, root, ("gpu/use.cpp", "#include \"part.cu\"\n")),
     ] {
@@ -113,6 +113,20 @@ fn functions_that_only_a_shelved_program_calls() {
     ] {
         assert_eq!(told(build, shelved, more), ["part"], "{build} {shelved:?} {more:?}");
     }
+}
+
+/// A makefile that makes `solver.o` of a later file speaks of that one.
+#[test]
+fn sources_whose_object_another_one_makes() {
+    let part =
+        format!("#include <cuda_runtime.h>\n{}int main() {{ void *p; part(&p); return 0; }}\n", dropping("part"));
+    let told = |more: &str| {
+        let build = format!("app: solver.o\n\tnvcc -o $@ $<\nsolver.o: src/solver_new.cu\n\tnvcc -c $< -o $@\n{more}");
+        let later = "#include <cuda_runtime.h>\nint main() { return 0; }\n";
+        of("part", &[("src/solver.cu", &*part), ("src/solver_new.cu", later), ("Makefile", &*build)])
+    };
+    assert_eq!(told(""), ["part?"]);
+    assert_eq!(told("old: src/solver.cu\n\tnvcc -o $@ $<\n"), ["part"]);
 }
 
 /// A build that makes `matrix.cpp` of its own folder makes no `matrix.cu` of another.

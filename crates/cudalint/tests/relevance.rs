@@ -247,6 +247,12 @@ fn files_that_are_kept_for_reference() {
     };
     assert_eq!(parts("legacy/user.cu", user), ["part?"]);
     assert_eq!(parts("user.cu", &user.replace("part.cuh", "legacy/part.cuh")), ["part"]);
+    // Of all files of a kind a build takes those around it.
+    for (path, expected) in [("part/CMakeLists.txt", "was?"), ("CMakeLists.txt", "was")] {
+        let all = (path, "file(GLOB_RECURSE ALL *.cu)\nadd_executable(app ${ALL})\n");
+        let files = project(("Makefile", others), &[("legacy/was.cu", &was), all]);
+        assert!(self::told(&files).contains(&expected.to_owned()), "{path}");
+    }
     // Its own build is kept with it.
     let kept = project(("Makefile", others), &[("legacy/was.cu", &was), ("legacy/Makefile", "was: was.cu\n")]);
     assert!(self::told(&kept).contains(&"was?".to_owned()));

@@ -314,6 +314,7 @@ impl Builder<'_> {
         let [back, across] = [copies(&[CopyKind::TO_HOST]), copies(&[CopyKind::TO_HOST, CopyKind::TO_DEVICE])];
         (site.copies_back, site.copies_across) = (back, across);
         site.makes_unused = matches!(site.callee, Callee::Api(api) if self.makes_unused(api, args));
+        site.given = self.given(&site.callee, args);
         self.flow.calls.push(site);
         let outside = self.in_assert;
         self.in_assert |= is_assert && node.expansion.is_none();
@@ -389,6 +390,7 @@ impl Builder<'_> {
             copies_back: false,
             copies_across: false,
             makes_unused: false,
+            given: Box::default(),
             selects_usual_device: false,
             asserted: self.in_assert,
             stored_is_read: false,

@@ -140,6 +140,7 @@ impl Builder<'_> {
             copies_back: false,
             copies_across: false,
             makes_unused: false,
+            given: Box::default(),
             selects_usual_device: false,
             asserted: false,
             stored_is_read: false,

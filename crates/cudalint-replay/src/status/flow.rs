@@ -1,5 +1,6 @@
 //! The shape of one function as far as error handling goes: basic blocks of the few actions that matter, in order.
 
+use super::handles::Given;
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::{FunctionId, LocalId};
@@ -67,6 +68,8 @@ pub struct CallSite {
     pub copies_across: bool,
     /// Whether it makes something, in a variable of the function's own, that nothing is ever done with.
     pub makes_unused: bool,
+    /// Variables and members that a library, or a function of the project, is given.
+    pub given: Box<[Given]>,
     /// Whether it selects device 0 by that number: the device that is selected anyway.
     pub selects_usual_device: bool,
     /// Whether it stands inside `assert(…)`, written out in the code.

@@ -14,7 +14,7 @@ use cudalint_program::api::effects::ErrorRole;
 use cudalint_program::ir::Type;
 use cudalint_program::{Name, Project};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 /// Rounds of the analyses over the call graph: chains of helpers longer than this are taken not to check.
@@ -53,6 +53,8 @@ pub(super) struct Join<'a> {
     pub(super) bases: FxHashMap<&'a str, Vec<&'a str>>,
     /// By function: what comes after its calls, for what was last said to come after itself.
     solved: RefCell<FxHashMap<usize, (After, Rc<Solved>)>>,
+    /// Calls, as function and place there, by what they are given that others than the function know.
+    pub(super) users: OnceCell<FxHashMap<&'a str, Vec<(usize, usize)>>>,
 }
 
 pub(super) fn join(project: &Project, surveys: &[Survey], hidden: &HiddenMacros) -> Vec<ModuleStatus> {
@@ -124,6 +126,7 @@ impl<'a> Join<'a> {
             effects: Vec::new(),
             checking_macros,
             solved: RefCell::default(),
+            users: OnceCell::new(),
         }
     }
 

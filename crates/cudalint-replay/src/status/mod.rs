@@ -14,6 +14,7 @@ mod destructors;
 mod failures;
 mod fixtures;
 pub(crate) mod flow;
+mod handles;
 mod hidden;
 mod join;
 mod known;

@@ -99,7 +99,7 @@ impl Join<'_> {
             if function.role == FunctionRole::Destructor && status.weight == StatusWeight::Teardown {
                 continue;
             }
-            if site.makes_unused {
+            if site.makes_unused || status.usage == StatusUse::Dropped && self.is_seen_in_use(index, call) {
                 status.weight = StatusWeight::Teardown;
             }
             if site.selects_usual_device && self.is_followed_by_a_check(index, call) {

@@ -381,6 +381,7 @@ mod tests {
             copies_back: false,
             copies_across: false,
             makes_unused: false,
+            given: Box::default(),
             selects_usual_device: false,
             asserted: false,
             stored_is_read: false,

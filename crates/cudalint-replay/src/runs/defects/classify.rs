@@ -184,5 +184,8 @@ fn is_update(own: Executed<'_>, race: &Race<'_>) -> bool {
 fn is_spelled_out(own: Executed<'_>, race: &Race<'_>) -> bool {
     let (read, write) = if race.first.kind.writes() { (race.second, race.first) } else { (race.first, race.second) };
     let text = |site: Site| own.project.text(site.module, site.span);
-    text(read.site) == text(write.site) && own.code.is_some_and(|code| updates::is_update(code, read.site, write.site))
+    // What a macro stands for has the place of its call, whatever it reads and writes.
+    read.site != write.site
+        && text(read.site) == text(write.site)
+        && own.code.is_some_and(|code| updates::is_update(code, read.site, write.site))
 }
