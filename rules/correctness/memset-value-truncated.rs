@@ -81,9 +81,12 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
     if let Some(witness) = &mut finding.witness {
         witness.bindings = vec![("value".to_owned(), number), ("byte written".to_owned(), byte)];
     }
-    // One whole number that is 1 is a flag as a rule: it is as true with any other bytes.
+    // A whole number that is 1 is a flag as a rule, where it is alone, or where nobody is seen to read it as a number: it is as true with any
+    // other bytes.
     let is_whole = !["float", "double", "half"].iter().any(|kind| destination.element_name.contains(kind));
-    let is_flag = number == 1 && is_whole && known(bytes) == Some(element);
+    let is_alone = known(bytes) == Some(element);
+    let may_be_flags = filling == Filling::Unknown && !is_python(context, event.site);
+    let is_flag = number == 1 && is_whole && (is_alone || may_be_flags);
     if is_flag || filling == Filling::Unseen || only_measured(context.project, event) {
         only_possible(&mut finding);
     }

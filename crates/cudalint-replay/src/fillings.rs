@@ -1,7 +1,7 @@
 //! What becomes of the values that a byte-wise set gives to memory: test data of which nobody looks at the numbers, and patterns of
 //! bytes that are meant.
 //!
-//! It goes by what is written in the function that sets the memory, through a pointer of its own. What is not understood is taken for
+//! It goes by what is written in the function that sets the memory, through a pointer of its own. What is not understood there is taken for
 //! somebody who looks.
 
 use crate::facts::{Event, EventKind};
@@ -29,6 +29,8 @@ pub enum Filling {
     /// They are overwritten before anybody looks, or may be: the next that is given the memory may be what computes its values. Or the
     /// function hands them on, and reads no number of their type.
     Unseen,
+    /// The memory is a member, or what the function is handed: who looks is to be seen elsewhere.
+    Unknown,
 }
 
 /// Whether the next that happens to memory that is set is that all of it is written anew: by a call that writes as much, or by a
@@ -57,7 +59,7 @@ fn uses<'p>(project: &'p Project, event: &Event) -> Option<Uses<'p>> {
 
 /// What becomes of what a set stores, each byte of which is `byte`.
 pub fn filling(project: &Project, event: &Event, byte: u8) -> Filling {
-    let Some(uses) = uses(project, event) else { return Filling::Looked };
+    let Some(uses) = uses(project, event) else { return Filling::Unknown };
     if uses.numbers.contains(&i64::from(u32::from_ne_bytes([byte; 4])))
         || uses.numbers.contains(&i64::from_ne_bytes([byte; 8]))
     {
