@@ -295,10 +295,25 @@ fn a_place_that_is_not_reached_decides_nothing() {
 }
 
 #[test]
-fn a_call_that_fails_without_help_decides_nothing() {
-    let mut runs = silent();
-    runs.baseline.log = calls(&[call("cudaMalloc", 5, 0, 2, 2), call("cudaMemset", 7, 1, 0, 0)]);
-    assert_eq!(judge(&runs).verdict, Verdict::Unviable);
+fn a_call_that_fails_without_help_is_told_of_success() {
+    let logs = |handed| calls(&[call("cudaMalloc", 5, 0, 2, handed), call("cudaMemset", 7, 1, 0, 0)]);
+    let runs = || Runs {
+        baseline: Goes::log(&logs(2)),
+        injected: Goes::log(&logs(0)),
+        twin: stopped(&calls(&[call("cudaMalloc", 5, 0, 2, 2)]), STOP),
+        ..Runs::default()
+    };
+    let judgement = judge(&runs());
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    assert!(judgement.reason.contains("by itself (status 2)"), "{}", judgement.reason);
+    // It looks at the status.
+    let mut looks = runs();
+    looks.baseline = looks.baseline.complains("no memory\\n").ends("exit 1");
+    assert_eq!(judge(&looks).verdict, Verdict::Refuted);
+    // Something else looks at what has failed.
+    let mut elsewhere = looks;
+    elsewhere.injected = elsewhere.injected.complains("no memory\\n").ends("exit 1");
+    assert_eq!(judge(&elsewhere).verdict, Verdict::NotObserved);
 }
 
 #[test]

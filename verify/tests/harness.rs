@@ -364,6 +364,11 @@ fn a_program_of_several_files_is_found_from_any_of_them() {
     write("app/unrelated.cu", "void unrelated() {}\n");
     let subject = Subject::read(root, "app/part.cu", &[]).unwrap();
     assert_eq!(subject.found_folders, [root.join("common/inc")]);
+    // From a folder of a repository all of that is looked through.
+    let within = |root: &Utf8Path| Subject::read(&root.join("app"), "part.cu", &[]).unwrap().found_folders;
+    assert!(within(root).is_empty());
+    std::fs::create_dir(root.join(".git")).unwrap();
+    assert_eq!(within(root), [root.join("common/inc")]);
     let found = candidates(&at_line(&subject, Method::FaultInjection, 4), &subject);
     let program = cuda(&found[0]).unwrap();
     assert_eq!((program.origin, &program.unit), (Origin::AsWritten, &root.join("app/main.cu")));

@@ -273,8 +273,15 @@ fn watched(watch: &Watch) -> String {
             let _ = writeln!(text, "#define {name} CUDALINT_PROBE_BEFORE_ON_LINES(\"{name}\") {name}");
             templates.extend(&function.lines);
         } else {
-            let _ =
-                writeln!(text, "#define {name}(...) {name}(__VA_ARGS__) CUDALINT_PROBE_BEHIND_ON_LINES(\"{name}\")");
+            let hook = |called: &str| {
+                format!("#define {name}(...) {called}(__VA_ARGS__) CUDALINT_PROBE_BEHIND_ON_LINES(\"{name}\")\n")
+            };
+            // Where a header makes a later version of the name, that is what is called.
+            if let Some(later) = later_version(name) {
+                let _ = write!(text, "#ifdef {name}\n#undef {name}\n{}#else\n{}#endif\n", hook(&later), hook(name));
+            } else {
+                text.push_str(&hook(name));
+            }
             lines.extend(&function.lines);
         }
     }
@@ -313,6 +320,12 @@ fn watched(watch: &Watch) -> String {
         let _ = writeln!(text, "#define {name} CUDALINT_PROBE_TOUCH_ON_LINES({name})");
     }
     text
+}
+
+/// The name of a library's function that `cublas_v2.h` and its like make of another: `cublasSaxpy_v2`, `cublasSaxpy_v2_64`.
+fn later_version(name: &str) -> Option<String> {
+    let later = name.strip_suffix("_64").map_or_else(|| format!("{name}_v2"), |stem| format!("{stem}_v2_64"));
+    ApiId::named(&later).is_some().then_some(later)
 }
 
 /// Writes a file that other scenarios may be reading: complete or not at all, and only when it changes.
@@ -434,4 +447,22 @@ fn places(bench: &Bench<'_>, label: &str, program: &Utf8Path, offsets: &[u64]) -
         found.extend(some.iter().zip(places).filter_map(|(offset, place)| Some((*offset, place?))));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Watch, WatchedFunction, hooks};
+
+    #[test]
+    fn names_of_which_a_header_makes_later_versions() {
+        let watch = |name: &str| {
+            let function = WatchedFunction { name: name.to_owned(), is_template: false, lines: vec![7] };
+            hooks(&Watch { functions: vec![function], ..Watch::default() })
+        };
+        for (name, later) in [("cublasSaxpy", "cublasSaxpy_v2("), ("cublasSaxpy_64", "cublasSaxpy_v2_64(")] {
+            let text = watch(name);
+            assert!(text.contains(&format!("#ifdef {name}\n#undef {name}\n#define {name}(...) {later}")), "{name}");
+        }
+        assert!(!watch("cufftExecC2C").contains("#ifdef cufftExecC2C"));
+    }
 }

@@ -146,17 +146,16 @@ fn build(bench: &Bench<'_>, project: &Project, put: Put<'_>, name: &str) -> Resu
     let broken = |problem: String| BuildFailure::Broken(problem);
     let io = |error: std::io::Error| BuildFailure::Broken(error.to_string());
     let own = bench.folder.join("build");
-    let (folder, copied) = if project.in_place() {
-        if project.replaced.is_some() {
-            let reason = "a build that reads the user's folder cannot be given another file";
-            return Err(broken(reason.to_owned()));
-        }
+    // A file is replaced in a copy alone, wherever the build keeps what it makes.
+    let (folder, copied) = if project.in_place() && project.replaced.is_none() {
         drop(std::fs::remove_dir_all(&own));
         std::fs::create_dir_all(&own).map_err(io)?;
         (project.folder.clone(), project.base.clone())
     } else {
         let copy = bench.folder.join("tree");
         tree::copy(&project.base, &copy, &bench.lab.folder).map_err(broken)?;
+        drop(std::fs::remove_dir_all(&own));
+        std::fs::create_dir_all(&own).map_err(io)?;
         let folder = copy.join(project.folder.strip_prefix(&project.base).unwrap_or(Utf8Path::new("")));
         if let Some((path, file)) = &project.replaced {
             let target = copy.join(path);

@@ -23,6 +23,8 @@ pub(super) fn folder_of_include(file: &Utf8Path, target: &str, root: &Utf8Path) 
     if target.is_empty() || target.starts_with('/') || !target.contains('.') {
         return None;
     }
+    // Somebody may work in a folder of the repository that has the headers.
+    let root = root.ancestors().find(|above| above.join(".git").exists()).unwrap_or(root);
     let mut left = MAX_FOLDERS;
     let mut searched: Option<&Utf8Path> = None;
     for folder in file.ancestors().skip(1).take(MAX_UP) {

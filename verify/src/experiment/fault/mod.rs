@@ -91,7 +91,7 @@ fn launch(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> R
         sites.dedup();
         match launches.first() {
             Some(first) if !sites.is_empty() => {
-                targets.push(Target { spot: spot.clone(), sites, what: plain_kernel(&first.kernel) });
+                targets.push(Target { spot: spot.clone(), sites, what: plain_kernel(&first.kernel), own: None });
             }
             _ if index == 0 => return Err(no_launch(spot, &baseline, bench)),
             _ => {}
@@ -123,7 +123,8 @@ fn asynchronous(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>
     }
     let turn = baseline.trace.launches().take_while(|launch| launch.sequence <= last.sequence);
     let turn = turn.filter(|launch| launch.at == Some(at)).count() as u64;
-    let target = Target { spot, sites: vec![(Site::Launch(at), LAUNCH_FAILURE)], what: plain_kernel(&last.kernel) };
+    let target =
+        Target { spot, sites: vec![(Site::Launch(at), LAUNCH_FAILURE)], what: plain_kernel(&last.kernel), own: None };
     // In a program around one function, the waiting may be left to callers that are not there.
     let assumes = assumes(finding) && !matches!(program.origin, Origin::AsWritten | Origin::Project);
     let trial = Trial {

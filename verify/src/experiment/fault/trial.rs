@@ -6,6 +6,7 @@ use super::places::LAUNCH_FAILURE;
 use crate::experiment::Judgement;
 use crate::experiment::place::Spot;
 use crate::experiment::probed::{BACK_END, Probed, Seen, ending, record};
+use crate::lab::End;
 use crate::probe::{Plan, Site, Task};
 use crate::tools::probe_log::{Call, Event};
 use crate::tools::sanitizer::same_path;
@@ -19,6 +20,8 @@ pub(super) struct Target {
     pub sites: Vec<(Site, i64)>,
     /// `cudaMalloc`, or the kernel.
     pub what: String,
+    /// The status with which it fails without help: it is told of success instead.
+    pub own: Option<i64>,
 }
 
 /// A program that can be run with failures.
@@ -77,6 +80,14 @@ impl Trial<'_> {
             return Judgement::of_run(Verdict::Unviable, reason, BACK_END, &failing.run, Vec::new());
         }
         match self.reaction("injected", &failing) {
+            // Where it fails by itself, somebody else may tell of it in both runs.
+            Reaction::Silent if primary.own.is_some() && failing.run.end != End::Exit(0) => {
+                let (what, shown) = (&primary.what, primary.spot.shown());
+                let how = ending(&failing.run);
+                let reason =
+                    format!("`{what}` fails at {shown} by itself, told or not, and the program ends with {how}");
+                self.judgement(Verdict::NotObserved, reason, &failing, "injected", Vec::new())
+            }
             Reaction::Silent => self.confirm(targets, &plan, &failing),
             Reaction::Unclear(why) => {
                 let reason = format!("nothing can be told about {}: {why}", primary.spot.shown());
@@ -169,7 +180,8 @@ impl Trial<'_> {
         let Some(primary) = targets.first() else {
             return Judgement::without_run(Verdict::Unviable, "no place was reached");
         };
-        let twin_plan = Plan { sites: primary.sites.clone(), checked: true, ..plan.clone() };
+        let fails = |(site, code): &(Site, i64)| (*site, primary.own.unwrap_or(*code));
+        let twin_plan = Plan { sites: primary.sites.iter().map(fails).collect(), checked: true, ..plan.clone() };
         let twin = self.probed.run("twin", &twin_plan);
         let Some(stop) = &twin.trace.stop else {
             let reason = format!(
@@ -203,9 +215,19 @@ impl Trial<'_> {
                         target.what,
                         target.spot.shown()
                     ),
-                    _ => {
-                        format!("`{}` at {} reported {}", target.what, target.spot.shown(), words(target.sites.first()))
-                    }
+                    _ => match target.own {
+                        Some(own) => format!(
+                            "`{}` at {} failed by itself (status {own}) and reported success",
+                            target.what,
+                            target.spot.shown()
+                        ),
+                        None => format!(
+                            "`{}` at {} reported {}",
+                            target.what,
+                            target.spot.shown(),
+                            words(target.sites.first())
+                        ),
+                    },
                 };
                 let text = format!(
                     "{fails}, and the program went on: the same {steps} calls and launches, the same output, {}",
@@ -221,11 +243,14 @@ impl Trial<'_> {
         } else {
             String::new()
         };
-        let reason = format!(
-            "when `{}` fails at {}, the program goes on as if nothing had happened, and its checked twin stops{tried}",
-            primary.what,
-            primary.spot.shown()
-        );
+        let (what, shown) = (&primary.what, primary.spot.shown());
+        let how = match primary.own {
+            Some(own) => format!(
+                "`{what}` fails at {shown} by itself (status {own}), and the program does the same as when it is told of success"
+            ),
+            None => format!("when `{what}` fails at {shown}, the program goes on as if nothing had happened"),
+        };
+        let reason = format!("{how}, and its checked twin stops{tried}");
         self.judgement(Verdict::Confirmed, reason, failing, "injected", records)
     }
 
