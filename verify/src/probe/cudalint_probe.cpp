@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 extern "C" {
@@ -177,8 +178,12 @@ __attribute__((constructor)) void begin() {
     const int deadly[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
     for (int each : deadly) sigaction(each, &action, nullptr);
     atexit(end_log); // registered first, runs last
+    // Numbers of processes begin anew some time: of several programs this says which came first.
+    timespec now = {};
+    clock_gettime(CLOCK_MONOTONIC, &now);
     Line line("begin");
     line.text("program", program);
+    line.number("time", static_cast<long long>(now.tv_sec) * 1000000000 + now.tv_nsec);
     line.write();
 }
 

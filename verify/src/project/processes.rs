@@ -5,11 +5,15 @@ use crate::lab::{Bench, Run};
 use crate::tools::probe_log::{self, Event, Place, Trace};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read};
+
+/// Bytes of a log's first line that are read.
+const FIRST: u64 = 1 << 14;
 
 /// Logs of one run that are read.
 const LOGS: usize = 2000;
 
-/// The logs of a run with this log's name, in the order of their processes.
+/// The logs of a run with this log's name, in the order in which their programs began.
 pub(super) fn logs(log: &Utf8Path) -> Vec<Utf8PathBuf> {
     let (Some(folder), Some(name)) = (log.parent(), log.file_name()) else { return Vec::new() };
     let Ok(entries) = folder.read_dir_utf8() else { return Vec::new() };
@@ -17,9 +21,17 @@ pub(super) fn logs(log: &Utf8Path) -> Vec<Utf8PathBuf> {
         path.file_name().and_then(|it| it.strip_prefix(name)).is_some_and(|rest| rest.starts_with('.'))
     };
     let mut found: Vec<Utf8PathBuf> = entries.flatten().map(|it| it.path().to_owned()).filter(of_run).collect();
-    found.sort();
+    found.sort_by_cached_key(|path| (began(path), path.clone()));
     found.truncate(LOGS);
     found
+}
+
+/// When a log's program began, in nanoseconds of a clock that all programs of a run share; 0 where it does not say so.
+fn began(log: &Utf8Path) -> u64 {
+    let mut first = String::new();
+    let read = std::fs::File::open(log).map(|file| BufReader::new(file.take(FIRST)).read_line(&mut first));
+    let line = if matches!(read, Ok(Ok(_))) { serde_json::from_str::<serde_json::Value>(&first).ok() } else { None };
+    line.and_then(|line| line.get("time")?.as_u64()).unwrap_or(0)
 }
 
 /// The logs of a run as one trace, and the log that says most of it: that of the first program that did something.
@@ -98,4 +110,28 @@ fn places(bench: &Bench<'_>, label: &str, program: &Utf8Path, offsets: &[u64]) -
         found.extend(some.iter().zip(places).filter_map(|(offset, place)| Some((*offset, place?))));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::logs;
+    use camino::Utf8Path;
+
+    #[test]
+    fn programs_come_in_the_order_in_which_they_began() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let write = |name: &str, first: &str| std::fs::write(folder.join(name), format!("{first}\n")).unwrap();
+        write("run.probe.jsonl.00032760.00", r#"{"event":"begin","program":"one","time":100}"#);
+        write("run.probe.jsonl.00000312.00", r#"{"event":"begin","program":"two","time":200}"#);
+        write("run.probe.jsonl.00000311.00", "no line of a log");
+        write("other.probe.jsonl.00000001.00", r#"{"event":"begin","time":1}"#);
+        let names: Vec<String> = logs(&folder.join("run.probe.jsonl"))
+            .iter()
+            .map(|path| path.as_str().rsplit('.').nth(1).unwrap().to_owned())
+            .collect();
+        assert_eq!(names, ["00000311", "00032760", "00000312"]);
+    }
 }

@@ -1020,7 +1020,8 @@ class Statuses(Place):
     def test_the_script_s_calls_are_written_down(self):
         said, log = self.runs(self.TEXT)
         self.assertEqual(said, "CUDA_SUCCESS cudaSuccess 1 0101010101010101\n")
-        self.assertEqual((log[0], log[-1]), ({"event": "begin"}, {"event": "exit"}))
+        self.assertEqual((log[0]["event"], log[-1]), ("begin", {"event": "exit"}))
+        self.assertGreater(log[0]["time"], 0)
         calls = log[1:-1]
         told = [(call["function"], call["line"], call["real"], call["handed"]) for call in calls]
         names = ["cudaMalloc", "cudaStreamCreate", "cudaMemset", "cuInit", "cudaGetLastError"]

@@ -20,6 +20,7 @@ import re
 import sys
 import sysconfig
 import threading
+import time
 import zlib
 
 MODULES = ["cuda.bindings.driver", "cuda.bindings.runtime", "cuda.bindings.nvrtc", "cuda.cuda", "cuda.cudart", "cuda.nvrtc"]
@@ -62,7 +63,7 @@ class Calls:
         self.lock, self.threads, self.sequence = threading.RLock(), {}, 0
         self.more, self.digest = 0, 0
         self.own = functools.lru_cache(maxsize=None)(is_own)
-        self.write(event="begin")
+        self.write(event="begin", time=time.monotonic_ns())
 
     def wrap(self, module):
         for name, plain in list(vars(module).items()):

@@ -94,7 +94,10 @@ pub(super) fn attempts(plan: &CompilePlan, name: &str, words: &[String]) -> Vec<
         lines.push("-g".to_owned());
         let about_cuda = !sources.iter().any(is_c)
             && probe::headers::own_files(&sources, &changed).iter().any(|file| names_cuda(file));
-        let with_runtime = words.iter().any(|word| word.contains("cudart") || word == "-lcuda");
+        let with_runtime = words.iter().any(|word| match word.strip_prefix('@') {
+            Some(file) => links_runtime(&folder.join(file)),
+            None => is_runtime(word),
+        });
         let mut probed = lines.clone();
         if about_cuda {
             probed.extend(hooks(plan, &sources, &changed));
@@ -165,6 +168,17 @@ fn linked(plan: &CompilePlan, nvcc: bool) -> Vec<String> {
 /// Whether a file of plain C++ calls CUDA.
 fn names_cuda(file: &Utf8Path) -> bool {
     cudalint_files::read_text(file.as_std_path()).is_ok_and(|text| text.contains("cuda") || text.contains("<cu"))
+}
+
+/// Whether a word names CUDA's runtime, or its driver, to a linker.
+fn is_runtime(word: &str) -> bool {
+    word.contains("cudart") || word == "-lcuda"
+}
+
+/// Whether a file of a linker's words, as CMake hands them on, names it.
+fn links_runtime(file: &Utf8Path) -> bool {
+    let text = cudalint_files::read_text(file.as_std_path()).unwrap_or_default();
+    text.split_whitespace().any(|word| is_runtime(word.trim_matches('"')))
 }
 
 /// Whether a source calls what newer toolkits do not have.
