@@ -236,6 +236,17 @@ fn words_that_change_from_run_to_run_tell_nothing() {
     assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
 }
 
+/// A program that does one thing or the other, and has done the same twice by chance.
+#[test]
+fn words_that_are_alike_twice_by_chance_do_not_refute() {
+    const ALIKE_TWICE: &str = "$(case \"$CUDALINT_PROBE_LOG\" in *-2.*) echo right;; *) echo left;; esac)\\n";
+    let mut runs = silent();
+    runs.baseline = runs.baseline.says(ALIKE_TWICE);
+    runs.injected = runs.injected.says("right\\n");
+    let judgement = judge(&runs);
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+}
+
 /// Three lines that begin with another one in each run, as of tests that run beside one another.
 const IN_ANOTHER_ORDER: &str = "$(n=$(cat turn 2>/dev/null || echo 0); echo $(((n + 1) % 3)) > turn; \
     echo abcab | cut -c$((n + 1))-$((n + 3)) | fold -w1)\\n";

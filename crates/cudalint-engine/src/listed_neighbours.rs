@@ -93,14 +93,6 @@ impl<'t> ListedNeighbours<'t> {
             let says = |source: &&&str| build.text.text.contains(&format!("{way}/{source}"));
             *named == most && (way.is_empty() || sources.iter().find(says).is_some())
         };
-        // What CMake is told in a folder is all that it makes there: nobody runs it for a file by hand.
-        let is_here = |(build, named): &(usize, usize)| {
-            let text = self.builds[*build].text;
-            *named > 0 && text.folder() == folder && text.path.file_name().is_some_and(|name| name == "CMakeLists.txt")
-        };
-        if listers.iter().any(is_here) {
-            return Some(listers);
-        }
         let others = sources.len() - 1;
         let is_small = most > 0 && 2 * most > others && listers.iter().any(is_beside);
         (is_small || most >= LEAST && 2 * most >= others).then_some(listers)

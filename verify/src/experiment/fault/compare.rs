@@ -19,7 +19,7 @@ pub enum Reaction {
     Unclear(String),
 }
 
-/// Compares a run in which something failed with those in which nothing did. Give one of these, and a second one when the
+/// Compares a run in which something failed with those in which nothing did. Give one of these, and more when the
 /// first comparison is not silent: what changes from run to run by itself is not held against the program.
 pub fn reaction(undisturbed: &[&Seen], disturbed: &Seen) -> Reaction {
     let Some(first) = undisturbed.first() else { return Reaction::Unclear("there is no other run".to_owned()) };

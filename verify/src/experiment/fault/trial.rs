@@ -98,13 +98,20 @@ impl Trial<'_> {
         }
     }
 
-    /// Compares with the undisturbed run, and with a second one when the first comparison is not silent.
+    /// Compares with the undisturbed run, and with two more as long as the comparison is not silent.
     fn reaction(&self, label: &str, failing: &Seen) -> Reaction {
         let found = match reaction(&[&self.baseline], failing) {
             Reaction::Silent => return Reaction::Silent,
             _ => {
                 let again = self.probed.run(&format!("baseline-{label}"), &Plan::default());
-                reaction(&[&self.baseline, &again], failing)
+                match reaction(&[&self.baseline, &again], failing) {
+                    // Two runs may be alike by chance.
+                    Reaction::Reacts(_) | Reaction::Prints(_) => {
+                        let third = self.probed.run(&format!("baseline-{label}-2"), &Plan::default());
+                        reaction(&[&self.baseline, &again, &third], failing)
+                    }
+                    other => other,
+                }
             }
         };
         match found {
