@@ -113,9 +113,10 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
         })?;
     let used = launch.kernel_summary.as_ref().is_some_and(|summary| summary.dereferenced.contains(&(index as u32)));
     // A condition that nobody knows may ask on which side the memory lies, wherever that is noted.
-    let undecided = argument.pointer.as_ref().is_some_and(|pointer| {
-        event.conditional && !crate::parts::allocated_beside(context, event, pointer)
-    });
+    let undecided = argument
+        .pointer
+        .as_ref()
+        .is_some_and(|pointer| event.conditional && !crate::parts::allocated_beside(context, event, pointer));
     if !used || undecided || crate::parts::may_be_shared(context, event) {
         return None;
     }

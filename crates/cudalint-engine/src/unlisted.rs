@@ -209,13 +209,15 @@ pub(crate) fn unlisted(
     };
     // Names with blanks and the like are looked for as they are.
     let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-+.".contains(&byte));
-    let by_name = |name: &str| match is_plain(name) {
-        true => spelled.get(name).cloned().unwrap_or_default(),
-        false => texts.iter().filter(|text| text.text.contains(name)).collect(),
+    let by_name = |name: &str| {
+        if is_plain(name) {
+            return spelled.get(name).cloned().unwrap_or_default();
+        }
+        texts.iter().filter(|text| text.text.contains(name)).collect()
     };
     let is_spelled = |file: &File<'_>| {
         let by = by_name(file.name());
-        by.iter().any(|text| !std::ptr::eq(&*text.text, file.text) && !is_about_another(text, file))
+        by.iter().any(|text| !std::ptr::eq(text.text.as_str(), file.text) && !is_about_another(text, file))
             || scripted.name(file.stem())
     };
     // As `is_listed`, but by a build that means this file. Mostly it is one around it.

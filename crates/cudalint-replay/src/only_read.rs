@@ -132,10 +132,8 @@ impl<'p> Uses<'p> {
         for _ in 0..MAX_PARTS {
             let Some((id, away)) = at.pop() else { return };
             match self.kind(id) {
-                Some(Expr::Local(local)) if local.index() < self.count => {
-                    if away < 2 {
-                        self.lost.insert(local.index());
-                    }
+                Some(Expr::Local(local)) if local.index() < self.count && away < 2 => {
+                    self.lost.insert(local.index());
                 }
                 Some(Expr::Index { base, .. } | Expr::Deref(base)) => at.push((*base, away + 1)),
                 Some(Expr::Member { base, .. } | Expr::Cast { value: base, .. }) => at.push((*base, away)),

@@ -1,6 +1,5 @@
 //! The shape of one function as far as error handling goes: basic blocks of the few actions that matter, in order.
 
-use super::handles::Given;
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::{FunctionId, LocalId};
@@ -87,6 +86,28 @@ impl CallSite {
     pub fn is_needed_call(&self) -> bool {
         matches!(&self.callee, Callee::Api(api) if !api.is_last_error() && !api.is_quiet())
     }
+}
+
+/// What a call is given, by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// Of the variable or member.
+    pub name: Name,
+    /// Who knows it.
+    pub known: Known,
+    /// Whether the call is given its place, as the first argument: it may make it.
+    pub made: bool,
+}
+
+/// Who knows a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Its function.
+    Function,
+    /// Its file.
+    Module,
+    /// Whoever has an object of its class.
+    Project,
 }
 
 /// A `<<<…>>>` launch.

@@ -2,37 +2,14 @@
 //! at all of these calls sees it.
 
 use super::build::Builder;
-use super::flow::{CallSite, Callee};
+use super::flow::{CallSite, Callee, Given, Known};
 use super::join::Join;
 use super::report::weight;
 use crate::facts::{StatusUse, StatusWeight};
-use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::Library;
 use cudalint_program::ir::{Expr, ExprId};
 use rustc_hash::FxHashMap;
-
-/// What a call is given, by name.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Given {
-    /// Of the variable or member.
-    pub name: Name,
-    /// Who knows it.
-    pub known: Known,
-    /// Whether the call is given its place, as the first argument: it may make it.
-    pub made: bool,
-}
-
-/// Who knows a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
-    /// Its function.
-    Function,
-    /// Its file.
-    Module,
-    /// Whoever has an object of its class.
-    Project,
-}
 
 /// Whether a library says so when it is given what it could not make: cuFFT sets such a plan to 0, and its calls return
 /// `CUFFT_INVALID_PLAN` (tried with version 10.9). cuBLAS leaves a handle as it was, and reads through it.

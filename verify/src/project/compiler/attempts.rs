@@ -175,7 +175,7 @@ fn is_runtime(word: &str) -> bool {
     word.contains("cudart") || word == "-lcuda"
 }
 
-/// Whether a file of a linker's words, as CMake hands them on, names it.
+/// Whether a file of a linker's words, as `CMake` hands them on, names it.
 fn links_runtime(file: &Utf8Path) -> bool {
     let text = cudalint_files::read_text(file.as_std_path()).unwrap_or_default();
     text.split_whitespace().any(|word| is_runtime(word.trim_matches('"')))
