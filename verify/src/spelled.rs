@@ -67,6 +67,18 @@ pub(crate) const REMOVED: [(&str, &str); 2] = [
     ("cudaThreadExit", "-DcudaThreadExit=cudaDeviceReset"),
 ];
 
+/// Members that `cudaDeviceProp` has no longer (release notes of CUDA 13.0), with a flag by which another one of the type stands for
+/// each. Mostly they are printed. With an older toolkit, which has both, these flags are refused.
+pub(crate) const LOST_MEMBERS: [(&str, &str); 7] = [
+    ("clockRate", "-DclockRate=multiProcessorCount"),
+    ("memoryClockRate", "-DmemoryClockRate=memoryBusWidth"),
+    ("deviceOverlap", "-DdeviceOverlap=asyncEngineCount"),
+    ("kernelExecTimeoutEnabled", "-DkernelExecTimeoutEnabled=integrated"),
+    ("computeMode", "-DcomputeMode=canMapHostMemory"),
+    ("singleToDoublePrecisionPerfRatio", "-DsingleToDoublePrecisionPerfRatio=warpSize"),
+    ("cooperativeMultiDeviceLaunch", "-DcooperativeMultiDeviceLaunch=cooperativeLaunch"),
+];
+
 /// What a function is called in a program that is built with the flags for removed ones.
 pub(crate) fn now_called(name: &str) -> &str {
     let flag = REMOVED.iter().find(|(removed, _)| *removed == name).map(|(_, flag)| *flag);

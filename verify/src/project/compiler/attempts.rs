@@ -73,8 +73,12 @@ pub(super) fn attempts(plan: &CompilePlan, name: &str, words: &[String]) -> Vec<
             }
             probed.extend(if links { linked(plan, true) } else { Vec::new() });
             add(probed.clone(), With::Probe);
-            if sources.iter().any(|file| uses_removed(file)) {
+            if sources.iter().any(|file| uses(file, &spelled::REMOVED)) {
                 probed.extend(spelled::REMOVED.map(|(_, flag)| flag.to_owned()));
+                add(probed.clone(), With::Probe);
+            }
+            if sources.iter().any(|file| uses(file, &spelled::LOST_MEMBERS)) {
+                probed.extend(spelled::LOST_MEMBERS.map(|(_, flag)| flag.to_owned()));
                 add(probed, With::Probe);
             }
             if links {
@@ -87,7 +91,11 @@ pub(super) fn attempts(plan: &CompilePlan, name: &str, words: &[String]) -> Vec<
         let mut removed = lines.clone();
         add(lines, With::Lines);
         removed.extend(spelled::REMOVED.map(|(_, flag)| flag.to_owned()));
-        add(removed, With::Lines);
+        add(removed.clone(), With::Lines);
+        if sources.iter().any(|file| uses(file, &spelled::LOST_MEMBERS)) {
+            removed.extend(spelled::LOST_MEMBERS.map(|(_, flag)| flag.to_owned()));
+            add(removed, With::Lines);
+        }
         add(for_here(words), With::Nothing);
     } else {
         let mut lines = changed.clone();
@@ -181,8 +189,49 @@ fn links_runtime(file: &Utf8Path) -> bool {
     text.split_whitespace().any(|word| is_runtime(word.trim_matches('"')))
 }
 
-/// Whether a source calls what newer toolkits do not have.
-fn uses_removed(file: &Utf8Path) -> bool {
+/// Whether a source spells what newer toolkits do not have.
+fn uses(file: &Utf8Path, gone: &[(&str, &str)]) -> bool {
     let text = cudalint_files::read_text(file.as_std_path()).unwrap_or_default();
-    spelled::REMOVED.iter().any(|(name, _)| text.contains(name))
+    gone.iter().any(|(name, _)| text.contains(name))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::attempts;
+    use crate::project::tools::CompilePlan;
+
+    #[test]
+    fn what_a_newer_toolkit_has_lost_is_tried_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("a.cu");
+        let tried = |text: &str| {
+            std::fs::write(&source, text).unwrap();
+            let words = ["-c", source.to_str().unwrap(), "-o", "a.o"].map(str::to_owned);
+            let all = attempts(&CompilePlan::default(), "nvcc", &words);
+            all.iter()
+                .map(|attempt| attempt.words.iter().any(|word| word.starts_with("-DclockRate=")))
+                .collect::<Vec<_>>()
+        };
+        let lost = tried("int main() { cudaDeviceProp of; return of.clockRate; }\n");
+        // Behind what leaves the program as it is; at last the build's own words.
+        assert_eq!(lost.iter().position(|has| *has), Some(lost.len() - 2));
+        assert!(!tried("int main() { return 0; }\n").contains(&true));
+    }
+
+    #[test]
+    fn a_linker_s_words_may_stand_in_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("words.rsp");
+        let first = |libraries: &str| {
+            std::fs::write(&file, libraries).unwrap();
+            let words = ["a.o", "-o", "a", &format!("@{}", file.display())].map(str::to_owned);
+            let plan = CompilePlan { wrapped: vec!["cudaLaunchKernel".to_owned()], ..CompilePlan::default() };
+            let all = attempts(&plan, "g++", &words);
+            all[0].words.iter().any(|word| word.contains("--wrap=cudaLaunchKernel"))
+        };
+        assert!(first("-lcudadevrt -lcudart_static -lrt\n"));
+        assert!(!first("-lm\n"));
+    }
 }
