@@ -92,7 +92,10 @@ fn describe(context: &ModuleContext<'_>, status: &FunctionStatus) -> String {
         FunctionRole::Lambda => "a lambda".to_owned(),
         FunctionRole::Constructor => format!("the constructor `{}`", function.name),
         FunctionRole::Destructor => format!("the destructor `{}`", function.name),
-        _ => format!("`{}`", function.name),
+        _ => match function.name.strip_prefix("operator") {
+            Some(rest) if ["new", "delete"].iter().any(|word| rest.starts_with(word)) => format!("`operator {rest}`"),
+            _ => format!("`{}`", function.name),
+        },
     }
 }
 
