@@ -2,11 +2,11 @@
 //! nothing in the project builds them or says where it is. (Elsewhere somebody who builds by hand may name the folder of the headers.)
 //! Anywhere: they include another source, or a file by a way out of their folder, and the project has no file of that name.
 
+use crate::archive::kept_folder;
 use crate::exports::common;
 use crate::others::{Other, Others};
 use crate::paths::without_dots;
 use crate::roles::{COMPILED, Role};
-use crate::unlisted::kept_folder;
 use cudalint_program::Project;
 use cudalint_program::ir::{Include, ModuleId};
 use rustc_hash::FxHashMap;

@@ -60,8 +60,8 @@ impl<'p> File<'p> {
         self.is_spelled(function) && !function.space.global && !function.space.device
     }
 
-    /// Whether whoever uses a function spells its name somewhere, or that of the class whose operator it is. `whole`: all that is linked to it is in sight. `is_space`: whether a word
-    /// is a macro that only says where functions run.
+    /// Whether whoever uses a function spells its name somewhere, or that of the class whose operator it is. `whole`: all that is linked to
+    /// it is in sight. `is_space`: whether a word is a macro that only says where functions run.
     pub fn may_be_found(&self, function: &Function, whole: bool, is_space: &dyn Fn(&str) -> bool) -> bool {
         let is_capital = |word: &str| {
             word.len() > 1 && !word.contains(|letter: char| letter.is_ascii_lowercase()) && !is_space(word)

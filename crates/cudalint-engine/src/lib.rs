@@ -2,6 +2,7 @@
 //! rule by name.
 
 mod analyse;
+mod archive;
 mod astray;
 mod autotools;
 pub mod baseline;

@@ -1,6 +1,7 @@
 //! Whether what stands at a place is in somebody's program: a mistake in a file that no build lists, in a function that nobody calls, or
 //! behind a condition that never holds does no harm.
 
+use crate::archive::archive;
 use crate::astray::{astray, is_told, without_part};
 use crate::callers::Calls;
 use crate::data_model::takes_long_for_larger;
@@ -18,7 +19,7 @@ use crate::rule::default_severity;
 use crate::trials::Trials;
 use crate::uncalled::{Users, Uses};
 use crate::unlinked::unlinked;
-use crate::unlisted::{Unlisted, archive, is_listed_as_header, is_taken_for_plain, unlisted};
+use crate::unlisted::{Unlisted, is_listed_as_header, is_taken_for_plain, unlisted};
 use crate::unread_symbols::lands_unread;
 
 use cudalint_findings::{Confidence, Fault, Finding, Shows, Witness};
