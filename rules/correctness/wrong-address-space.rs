@@ -49,7 +49,7 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         Pointer::Somewhere { space: MemorySpace::Device, why } => (None, why.clone()),
         _ => return None,
     };
-    let undecided = event.conditional && !crate::parts::allocated_beside(context, event, &argument.pointer);
+    let undecided = crate::parts::side_may_be_asked(context, event, &argument.pointer);
     if undecided || crate::parts::may_be_shared(context, event) {
         return None;
     }
@@ -113,10 +113,8 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
         })?;
     let used = launch.kernel_summary.as_ref().is_some_and(|summary| summary.dereferenced.contains(&(index as u32)));
     // A condition that nobody knows may ask on which side the memory lies, wherever that is noted.
-    let undecided = argument
-        .pointer
-        .as_ref()
-        .is_some_and(|pointer| event.conditional && !crate::parts::allocated_beside(context, event, pointer));
+    let undecided =
+        argument.pointer.as_ref().is_some_and(|pointer| crate::parts::side_may_be_asked(context, event, pointer));
     if !used || undecided || crate::parts::may_be_shared(context, event) {
         return None;
     }

@@ -50,7 +50,7 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         (None, Some(actual)) => (source, "source", actual, from),
         (None, None) => return None,
     };
-    let undecided = event.conditional && !crate::parts::allocated_beside(context, event, &argument.pointer);
+    let undecided = crate::parts::side_may_be_asked(context, event, &argument.pointer);
     if undecided || crate::parts::may_be_shared(context, event) {
         return None;
     }

@@ -81,6 +81,12 @@ pub fn allocated_beside(context: &ModuleContext<'_>, event: &Event, pointer: &Po
     site.module == module && function.span.start <= site.span.start && site.span.end <= function.span.end
 }
 
+/// Whether a condition on the way to an event that nobody decides may ask on which side this memory lies: who calls gave it, and may
+/// choose the way by it.
+pub fn side_may_be_asked(context: &ModuleContext<'_>, event: &Event, pointer: &Pointer) -> bool {
+    (event.conditional || event.perhaps_not_reached) && !allocated_beside(context, event, pointer)
+}
+
 /// Whether a condition around an event that nothing decides may have to do with these numbers of it: it may ask what the device has,
 /// or is met only where one of them fits what it compares with, which whoever calls may never give.
 pub fn may_decide(event: &Event, numbers: &[i64]) -> bool {
@@ -157,6 +163,7 @@ pub fn stays_unseen(later: SeenLater) -> &'static str {
     match later {
         SeenLater::LastError => "no look at the last error later on brings the failure to light",
         SeenLater::Call => "no later call whose status is looked at fails for the same reason",
+        SeenLater::Callers => "no caller goes on to a call that returns the error again and is looked at",
         SeenLater::Results => "no comparison of the results shows that something failed",
         SeenLater::PyTorch => "no operation of PyTorch follows, whose own look at the last error throws",
     }

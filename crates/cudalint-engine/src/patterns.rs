@@ -92,12 +92,29 @@ impl<'t> Patterns<'t> {
     }
 }
 
-/// Whether a line of a makefile takes files away, packs them, or only reads them.
+/// Whether a line of a makefile takes files away, packs or copies them, or only reads them.
 fn compiles_nothing(line: &str) -> bool {
-    const COMMANDS: [&str; 9] =
-        ["rm ", "$(RM) ", "${RM} ", "del ", "makedepend ", "tar ", "zip ", "ctags ", "clang-format "];
+    const COMMANDS: [&str; 14] = [
+        "rm ",
+        "$(RM) ",
+        "${RM} ",
+        "del ",
+        "makedepend ",
+        "tar ",
+        "zip ",
+        "cp ",
+        "scp ",
+        "rsync ",
+        "wc ",
+        "git ",
+        "ctags ",
+        "clang-format ",
+    ];
+    const ARCHIVES: [&str; 4] = [".zip", ".tar", ".gz", ".tgz"];
     let command = line.trim_start_matches(|letter: char| letter.is_whitespace() || "-@".contains(letter));
+    let target = line.split(':').next().unwrap_or("").trim_end();
     COMMANDS.iter().any(|start| command.starts_with(start))
+        || line.contains(':') && ARCHIVES.iter().any(|ending| target.ends_with(ending))
 }
 
 /// A word with `?` for each variable in it: `${X}`, `$(X)`, `$X`, `{x}`, `%`, `@X@`; those for the build file's own folder are left out.

@@ -2,7 +2,7 @@
 //! files named explicitly always taken. What cannot be read is reported, and everything else is still found.
 
 use crate::outcome::Fault;
-use crate::paths::{display, real_path, tidy};
+use crate::paths::{display, real_path, tidy, without_dots};
 use crate::provider::Overlay;
 use crate::roles::role;
 use cudalint_files::{Bounds, can_be_read};
@@ -211,18 +211,46 @@ fn leads_nowhere(error: &ignore::Error, path: Option<&Path>) -> Option<Incomplet
     match error {
         ignore::Error::WithPath { path, err } => leads_nowhere(err, Some(path)),
         ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => leads_nowhere(err, path),
-        ignore::Error::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let path = path.filter(|path| is_link(path))?;
-            FileKind::of(path).filter(|kind| *kind != FileKind::Markdown)?;
-            let reason = "not read: dangling link: its target does not exist".to_owned();
-            Some(Incomplete { path: display(path), reason })
+        // The folder that it leads back to is walked already.
+        ignore::Error::Loop { ancestor, child } => {
+            let reason = format!("not read: directory loop: this link leads back to {}", display(ancestor));
+            Some(Incomplete { path: display(child), reason })
+        }
+        ignore::Error::Io(error) => {
+            let reason = path.and_then(|path| why_nowhere(path, error))?;
+            let path = path.filter(|path| FileKind::of(path).is_some_and(|kind| kind != FileKind::Markdown))?;
+            Some(Incomplete { path: display(path), reason: format!("not read: {reason}") })
         }
         _ => None,
     }
 }
 
-fn is_link(path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
+/// Why a link has nothing to read behind it.
+fn why_nowhere(path: &Path, error: &std::io::Error) -> Option<&'static str> {
+    if !std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+        return None;
+    }
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return Some("dangling link: its target does not exist");
+    }
+    leads_to_itself(path).then_some("link that leads to itself")
+}
+
+/// Whether a link leads back to itself, be it by others.
+fn leads_to_itself(path: &Path) -> bool {
+    // As many as Linux follows.
+    const MOST_LINKS: usize = 40;
+    let mut seen = vec![without_dots(path)];
+    while let Some(at) = seen.last()
+        && let Ok(target) = std::fs::read_link(at)
+    {
+        let next = without_dots(&at.parent().unwrap_or(Path::new("")).join(target));
+        if seen.contains(&next) || seen.len() > MOST_LINKS {
+            return true;
+        }
+        seen.push(next);
+    }
+    false
 }
 
 /// Words for what went wrong on a walk; `None` for what concerns no file that would be linted.
@@ -230,14 +258,9 @@ fn fault_of(error: &ignore::Error, path: Option<&Path>) -> Option<Fault> {
     match error {
         ignore::Error::WithPath { path, err } => fault_of(err, Some(path)),
         ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => fault_of(err, path),
-        ignore::Error::Loop { ancestor, child } => Some(Fault {
-            path: display(child),
-            message: format!("directory loop: this link leads back to {}", display(ancestor)),
-            internal: false,
-        }),
         ignore::Error::Io(error) => {
             let path = path?;
-            if is_link(path) && error.kind() == std::io::ErrorKind::NotFound {
+            if why_nowhere(path, error).is_some() {
                 return None;
             }
             Some(Fault::unreadable(&display(path), error))

@@ -11,6 +11,7 @@ pub mod fillings;
 mod forks;
 mod freed_twice;
 pub mod given;
+mod global_writes;
 pub mod hints;
 mod host;
 mod kept;

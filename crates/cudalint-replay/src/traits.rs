@@ -1,7 +1,8 @@
 //! What functions have to do with the GPU or with memory, by name and transitively: the walk passes over the others.
 
+use crate::global_writes::variable_of;
 use cudalint_program::api::ApiId;
-use cudalint_program::ir::{Expr, ExprId, FunctionId, Module, ModuleId, Stmt, Type, TypeId};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, Module, ModuleId, Stmt, Type, TypeId};
 use cudalint_program::visit::{Item, walk};
 use cudalint_program::{Name, Project};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -211,6 +212,8 @@ fn expression<'a>(
         Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target) => {
             traits.shared |= written_outside(module, *target);
         }
+        // `file >> n`
+        Expr::Binary(BinaryOp::Shr, _, target) => traits.shared |= variable_of(module, *target).is_some(),
         // A call may take its arguments by reference.
         Expr::Call { args, .. } => traits.shared |= args.iter().any(|arg| is_name(module, *arg)),
         Expr::Construct { ty, args, .. } => {

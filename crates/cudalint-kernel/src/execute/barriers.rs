@@ -2,7 +2,7 @@
 
 use super::lanes::{Mask, OFF, SURE};
 use super::machine::{EXIT_MAYBE, EXIT_SURE, Machine};
-use super::memory::Initial;
+use super::memory::{Initial, Memory};
 use super::state::Absence;
 use crate::code::ExprId;
 use crate::report::{EventKind, Site};
@@ -173,7 +173,7 @@ impl Machine<'_> {
             // What threads share may be something else by now.
             for number in 0..self.living.len() {
                 let index = self.living[number] as usize;
-                if self.objects.get(index).is_some_and(super::memory::Memory::is_shared) {
+                if self.objects.get(index).is_some_and(Memory::is_shared) {
                     self.lose(index, true);
                 }
             }
@@ -182,7 +182,7 @@ impl Machine<'_> {
 
     /// An access to an object; tells whether lanes that missed a barrier touch shared memory.
     pub(super) fn shared_met(&mut self, index: usize, at: ExprId, mask: &Mask) {
-        if !self.absences.is_empty() && self.objects.get(index).is_some_and(super::memory::Memory::is_shared) {
+        if !self.absences.is_empty() && self.objects.get(index).is_some_and(Memory::is_shared) {
             self.meet_absent(self.code.expr(at).site, mask);
         }
     }
@@ -222,16 +222,29 @@ impl Machine<'_> {
         self.forget_global();
     }
 
+    /// Where a part of the block waits, the others may have written before, in branches that are walked later.
+    pub(super) fn meets_absent_writers(&mut self) {
+        if !(self.act.is_full() && self.act.maybe() == 0) {
+            self.forget_where(|memory| memory.is_global() || memory.is_shared());
+        }
+    }
+
     /// Values in memory that other blocks see are not known any more.
     pub(super) fn forget_global(&mut self) {
+        self.forget_where(Memory::is_global);
+    }
+
+    fn forget_where(&mut self, is_concerned: impl Fn(&Memory) -> bool) {
         let stamp = self.trace.next() - 1;
         for &index in &self.living {
             let memory = &mut self.objects[index as usize];
-            if memory.is_global() {
+            if is_concerned(memory) {
                 memory.forgotten = stamp;
                 memory.changed = stamp + 1;
                 memory.may_be_written = true;
-                memory.initial = Initial::Something;
+                if memory.is_global() {
+                    memory.initial = Initial::Something;
+                }
             }
         }
     }

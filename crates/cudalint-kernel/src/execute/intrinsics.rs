@@ -38,7 +38,10 @@ impl Machine<'_> {
                 return self.block_vote(*vote, &first);
             }
             // Who takes part is not followed: it orders everything.
-            Intrinsic::NamedBarrier | Intrinsic::NamedArrive => self.new_interval(),
+            Intrinsic::NamedBarrier | Intrinsic::NamedArrive => {
+                self.meets_absent_writers();
+                self.new_interval();
+            }
             Intrinsic::BarrierObjectArrive => {
                 self.barrier_object(id, &first);
                 // Nobody waits here. Where some threads alone arrive, others may wait for them.
@@ -55,6 +58,7 @@ impl Machine<'_> {
             Intrinsic::BarrierObjectWait => {
                 self.barrier_object(id, &first);
                 self.objects_wait = true;
+                self.meets_absent_writers();
                 self.new_interval();
                 self.acquired = true;
                 self.waited = self.trace.next();

@@ -37,6 +37,28 @@ fn group_type(name: &str, lanes: Option<i64>) -> Ty {
     Ty::Library(format!("cooperative_groups::{name}").into(), args.into())
 }
 
+/// A tile of so many lanes, as a part of another group.
+fn tile_type(lanes: Option<i64>, of: &Ty) -> Ty {
+    let args = match lanes {
+        Some(lanes) => vec![Argument::Value(lanes.into()), Argument::Type(of.value().clone())],
+        None => Vec::new(),
+    };
+    Ty::Library("cooperative_groups::thread_block_tile".into(), args.into())
+}
+
+/// The group that a tile is a part of: that of its type, or where that does not say it, the block of a whole warp.
+fn parent_of(ty: &Ty) -> Option<Group> {
+    let Ty::Library(_, args) = ty.value() else { return None };
+    match (args.get(1), kind_of(ty)) {
+        (Some(Argument::Type(of)), _) => match kind_of(of) {
+            Some(Kind::Known(group @ (Group::Block | Group::Tile(_)))) => Some(group),
+            _ => None,
+        },
+        (None, Some(Kind::Known(Group::Tile(32)))) => Some(Group::Block),
+        _ => None,
+    }
+}
+
 impl Lowerer<'_> {
     fn group_value(&mut self, children: Vec<ExprId>, ty: Ty, site: Site) -> Out {
         if kind_of(&ty).is_none() {
@@ -69,14 +91,14 @@ impl Lowerer<'_> {
             return Some(self.group_value(Vec::new(), ty, site));
         }
         match (name, args) {
-            ("tiled_partition", [_]) => {
+            ("tiled_partition", [of]) => {
                 let lanes = explicit.first().and_then(Argument::number);
-                Some(self.group_value(Vec::new(), group_type("thread_block_tile", lanes), site))
+                Some(self.group_value(Vec::new(), tile_type(lanes, &of.ty), site))
             }
-            ("tiled_partition", [_, lanes]) => {
+            ("tiled_partition", [of, lanes]) => {
                 let id = self.load(lanes);
                 let ty = match self.fold(id) {
-                    Some(lanes) => group_type("thread_block_tile", Some(lanes)),
+                    Some(lanes) => tile_type(Some(lanes), &of.ty),
                     None => group_type("thread_group", None),
                 };
                 Some(self.group_value(vec![id], ty, site))
@@ -196,8 +218,9 @@ impl Lowerer<'_> {
         self.computed(id, ty, site)
     }
 
-    /// A method of a group.
-    pub(super) fn group_method(&mut self, kind: Kind, name: &str, args: &[Out], site: Site) -> Option<Out> {
+    /// A method of a group of a type.
+    pub(super) fn group_method(&mut self, ty: &Ty, name: &str, args: &[Out], site: Site) -> Option<Out> {
+        let kind = kind_of(ty)?;
         match name {
             "sync" | "barrier_wait" => {
                 let barrier = self.group_barrier(kind, site);
@@ -222,12 +245,15 @@ impl Lowerer<'_> {
                 let id = self.int(1, code::Ty::Bool, site);
                 Some(self.computed(id, Ty::Bool, site))
             }
-            (Kind::Known(Group::Tile(lanes)), "meta_group_rank") => {
-                Some(self.tile_number(Intrinsic::GroupRank(Group::Block), 0, lanes, site))
-            }
-            (Kind::Known(Group::Tile(lanes)), "meta_group_size") => {
-                let up = i64::from(lanes) - 1;
-                Some(self.tile_number(Intrinsic::GroupSize(Group::Block), up, lanes, site))
+            (Kind::Known(Group::Tile(lanes)), "meta_group_rank" | "meta_group_size") => {
+                let Some(of) = parent_of(ty) else {
+                    return Some(self.unknown(Vec::new(), Effect::None, UINT, site));
+                };
+                let (what, up) = match name {
+                    "meta_group_rank" => (Intrinsic::GroupRank(of), 0),
+                    _ => (Intrinsic::GroupSize(of), i64::from(lanes) - 1),
+                };
+                Some(self.tile_number(what, up, lanes, site))
             }
             (Kind::Known(Group::Tile(lanes)), _) => self.tile_method(lanes, name, args, site),
             (
@@ -260,7 +286,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A number of the block divided among tiles.
+    /// A number of a group divided among tiles.
     fn tile_number(&mut self, what: Intrinsic, plus: i64, lanes: u8, site: Site) -> Out {
         let number = self.intrinsic(what, Vec::new(), UINT, site);
         let mut id = self.load(&number);

@@ -174,8 +174,8 @@ impl Lowerer<'_> {
 
     /// A method of an object of a library class.
     pub(super) fn library_method(&mut self, object: &Out, name: &Name, args: &[Out], site: Site) -> Option<Out> {
-        if let Some(kind) = super::groups::kind_of(&object.ty) {
-            return self.group_method(kind, name, args, site);
+        if super::groups::kind_of(&object.ty).is_some() {
+            return self.group_method(&object.ty, name, args, site);
         }
         if let Some(what) = collective(&object.ty) {
             return Some(self.collective_method(what, object, name, args, site));

@@ -250,11 +250,15 @@ impl Lowerer<'_> {
         for child in children(list) {
             match cuda_kind(child) {
                 CudaKind::TypeDescriptor => {
-                    let bare = field(child, Field::TypeOf)
-                        .filter(|_| child.named_child_count() == 1)
-                        .filter(|inner| cuda_kind(*inner) == CudaKind::TypeIdentifier);
+                    let bare = field(child, Field::TypeOf).filter(|_| child.named_child_count() == 1);
                     match bare {
-                        Some(inner) if !self.is_type(s, s.text(inner)) => {
+                        Some(inner) if may_be_value(s, inner) => {
+                            let value = self.qualified(s, inner);
+                            args.push(TemplateArg::Ambiguous(self.descriptor(s, child), value));
+                        }
+                        Some(inner)
+                            if cuda_kind(inner) == CudaKind::TypeIdentifier && !self.is_type(s, s.text(inner)) =>
+                        {
                             let text = s.text(inner);
                             let value = self.identifier(s, inner);
                             if self.is_value(s, text) {
@@ -276,6 +280,19 @@ impl Lowerer<'_> {
         self.leave();
         args
     }
+}
+
+/// Whether `Mode::Fast`, which the grammar takes for a type, may as well be a value. Nothing of the standard library's that has no arguments
+/// is one.
+fn may_be_value(s: Src<'_>, node: Node<'_>) -> bool {
+    let mut last = node;
+    while cuda_kind(last) == CudaKind::QualifiedIdentifier {
+        let Some(name) = field(last, Field::Name) else { return false };
+        last = name;
+    }
+    cuda_kind(node) == CudaKind::QualifiedIdentifier
+        && cuda_kind(last) == CudaKind::TypeIdentifier
+        && !s.text(node).starts_with("std::")
 }
 
 /// Whether a type of C's complex numbers goes on behind its first word: `double complex z`, of which the grammar knows nothing.

@@ -32,6 +32,8 @@ pub enum SeenLater {
     LastError,
     /// The status of another call of the runtime is looked at, which fails for the same reason or by what then is missing.
     Call,
+    /// Callers' next calls: all that is lost in the function are waits, whose errors the runtime returns again and again.
+    Callers,
     /// The program compares its results with what they should be.
     Results,
     /// The next operation of `PyTorch`, which asks for the last error behind each launch of its own (its `C10_CUDA_KERNEL_LAUNCH_CHECK`) and

@@ -1,5 +1,6 @@
 //! What walks know of the whole project beforehand.
 
+use crate::global_writes::GlobalWrites;
 use crate::traits::AllTraits;
 use crate::walk::Library;
 use cudalint_program::Project;
@@ -15,6 +16,8 @@ pub struct ProjectScan {
     asked: Arc<Vec<(ModuleId, String)>>,
     /// What functions have to do with the GPU and with memory.
     pub(crate) traits: Arc<AllTraits>,
+    /// Which variables at namespace scope functions may write.
+    pub(crate) writes: Arc<GlobalWrites>,
     /// What walks found out about its code.
     pub(crate) library: Arc<Library>,
 }
@@ -35,7 +38,12 @@ impl ProjectScan {
                 }
             }
         }
-        Self { asked: Arc::new(asked), traits: Arc::new(AllTraits::new(project, called)), library: Arc::default() }
+        Self {
+            asked: Arc::new(asked),
+            traits: Arc::new(AllTraits::new(project, called)),
+            writes: Arc::default(),
+            library: Arc::default(),
+        }
     }
 
     /// Where code asks for more dynamic shared memory, and whether for a kernel, to be compared with another time.

@@ -61,7 +61,7 @@ pub(crate) struct Aside {
 impl Asked {
     const NOTHING: Self = Self(0);
     const ESCAPED: Self = Self(1);
-    const SHARED: Self = Self(2);
+    pub const SHARED: Self = Self(2);
     const BY_HOST: Self = Self(4);
     const BY_DEVICE: Self = Self(8);
 
@@ -71,7 +71,7 @@ impl Asked {
         Self(self.0 | other.0)
     }
 
-    const fn has(self, other: Self) -> bool {
+    pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 }

@@ -1,6 +1,7 @@
 //! Expressions: what is called, and what becomes of each value.
 
 use super::build::Builder;
+use super::comparisons;
 use super::flow::{Action, CallSite, Callee, Fate, LaunchSite};
 use super::known;
 use crate::facts::CopyKind;
@@ -310,6 +311,8 @@ impl Builder<'_> {
             && matches!(args, [only] if is_zero(only));
         let mut site = self.site(node, who, name, args.len() as u32, fate, initializer);
         site.selects_usual_device = selects_usual_device;
+        let asserted = args.first().filter(|_| is_assert);
+        site.compares |= asserted.is_some_and(|condition| comparisons::asserts(module, *condition, || self.scope()));
         let copies = |kinds: &[i64]| matches!(site.callee, Callee::Api(api) if self.copies(api, args, kinds));
         let [back, across] = [copies(&[CopyKind::TO_HOST]), copies(&[CopyKind::TO_HOST, CopyKind::TO_DEVICE])];
         (site.copies_back, site.copies_across) = (back, across);

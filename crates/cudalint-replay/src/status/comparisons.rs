@@ -48,12 +48,20 @@ pub(super) fn tells_difference<'s>(
         }
         true
     });
-    // Letters are of what somebody wrote, and statuses no results.
-    let is_number = || match scope().type_of(element).value() {
+    prints && (leaves || blames) && is_result(scope(), element)
+}
+
+/// Whether `assert(condition)` ends the program where an element of an array is not what it should be: `assert(c[i] == 180)`.
+pub(super) fn asserts<'s>(module: &Module, condition: ExprId, scope: impl FnOnce() -> &'s Scope<'s>) -> bool {
+    differing(module, condition, false, MAX_PARTS).is_some_and(|element| is_result(scope(), element))
+}
+
+/// Whether an element is a number that somebody has computed. Letters are of what somebody wrote, and statuses no results.
+fn is_result(scope: &Scope<'_>, element: ExprId) -> bool {
+    match scope.type_of(element).value() {
         Ty::Int { bytes, .. } => *bytes > 1,
         ty => matches!(ty, Ty::Bool | Ty::Float { .. } | Ty::Vector { .. }),
-    };
-    prints && (leaves || blames) && is_number()
+    }
 }
 
 /// The element of which a condition says that it differs from something; where not `holds`, where it does not hold.

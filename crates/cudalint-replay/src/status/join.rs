@@ -65,11 +65,14 @@ pub(super) fn join(project: &Project, surveys: &[Survey], hidden: &HiddenMacros)
     let mut modules: Vec<ModuleStatus> = surveys.iter().map(|_| ModuleStatus::default()).collect();
     let has_callers = join.functions_with_callers();
     let (looking, open) = (join.looking_around(&has_callers), join.out_of_programs());
+    // Whoever gets a function as a value calls it, and may wait.
+    let handed_out: FxHashSet<u32> = join.given.iter().flatten().copied().collect();
     for (index, &(module, _)) in join.functions.iter().enumerate() {
         let exit = exits.get(index).copied().unwrap_or_default();
         let around = looking.get(module).into_iter().flatten().flatten();
         let looked_nearby = open.contains(&(index as u32)) && around.into_iter().any(|other| *other != index as u32);
-        if let Some(status) = join.facts(index, exit, has_callers.contains(&(index as u32)), looked_nearby)
+        let is_called = [&has_callers, &handed_out].into_iter().any(|all| all.contains(&(index as u32)));
+        if let Some(status) = join.facts(index, exit, is_called, looked_nearby)
             && let Some(slot) = modules.get_mut(module)
         {
             slot.functions.push(status);

@@ -72,6 +72,8 @@ impl Join<'_> {
         let matters = !flow.launches.is_empty() || flow.calls.iter().any(|site| matches!(site.callee, Callee::Api(_)));
         let solved = if matters { self.solve(index, exit) } else { Rc::default() };
         let mut calls = Vec::new();
+        // Where all that is lost are waits and records: what they report is kept, and the next call of whoever called this returns it again.
+        let mut loses_only_waits = *function.name != *"main";
         let idle = OnceCell::new();
         let mut wrapper = None;
         for (call, site) in flow.calls.iter().enumerate() {
@@ -137,7 +139,12 @@ impl Join<'_> {
                 let nearby = || (kept && again && looked_nearby).then_some(SeenLater::LastError);
                 status.later = later::of_call(after, kept, again, waits).or_else(by_torch).or_else(nearby);
             }
+            let returns_again = matches!(&site.callee, Callee::Api(api) if only_returns_again(*api));
+            loses_only_waits &= returns_again && status.stored.is_none() || !is_lost(&status);
             calls.push(status);
+        }
+        for lost in calls.iter_mut().filter(|call| loses_only_waits && is_lost(call)) {
+            lost.later = Some(SeenLater::Callers);
         }
         let mut launches = Vec::new();
         let (without_unseen, unseen) = if flow.launches.is_empty() {
@@ -335,6 +342,18 @@ impl Join<'_> {
             && function.flow.launches.iter().all(|launch| !launch.streamed);
         (is_main || claims_success).then_some(Unobserved { launch: Some(span), dropped_sync: None })
     }
+}
+
+/// Whether a call's status is dropped and nothing makes up for it.
+fn is_lost(call: &StatusCall) -> bool {
+    call.usage == StatusUse::Dropped && call.weight == StatusWeight::Matters && call.later.is_none()
+}
+
+/// Whether all that a call does is to wait, or to note a point in a stream: what it reports the next call returns again.
+fn only_returns_again(api: ApiId) -> bool {
+    let again =
+        |effect: &effects::Effect| matches!(effect, effects::Effect::Waits(_) | effects::Effect::Records { .. });
+    api.effects.iter().all(again) && !api.effects.is_empty()
 }
 
 /// Whether all that a call does is to wait, so that nothing but the error of earlier work is lost with its status.

@@ -140,7 +140,7 @@ impl<'p> Walker<'p> {
             if let Some((place, _)) = self.frames.last().and_then(|frame| frame.this.clone()) {
                 self.forget_place(&place);
             }
-            self.memory.forget_shared();
+            self.passes_over(name);
             return self.unknown_call(args, &outs, None);
         }
         if let Some((target, function_id)) = found
@@ -176,7 +176,7 @@ impl<'p> Walker<'p> {
                 self.project.function_at(module, id).is_some_and(|function| function.body.is_some())
             };
             if self.project.functions_named(name).into_iter().any(defined) {
-                self.memory.forget_shared();
+                self.passes_over(name);
             } else {
                 self.memory.forget_shared_by_host();
             }
@@ -193,7 +193,7 @@ impl<'p> Walker<'p> {
             if let Some(out) = self.overloaded_call(id, path, targs, args, &outs) {
                 return out;
             }
-            self.memory.forget_shared();
+            self.passes_over(name);
             // It may be that of a base out of sight.
             if let Some((place, _)) = self.frames.last().and_then(|frame| frame.this.clone())
                 && path.segments.len() == 1
@@ -325,7 +325,7 @@ impl<'p> Walker<'p> {
             self.touch_object(&place);
         }
         if matches!(ty.value(), Ty::Record(..)) {
-            self.memory.forget_shared();
+            self.passes_over(name);
         }
         let outs = self.arguments_of(None, args);
         // `stream.read((char *)&n, sizeof(n))`.
@@ -367,6 +367,19 @@ impl<'p> Walker<'p> {
         None
     }
 
+    /// Functions of a name are not followed: they may have written what the project's code shares.
+    pub(super) fn passes_over(&mut self, name: &Name) {
+        self.memory.forget_shared();
+        self.has_passed_over(name);
+    }
+
+    /// Notes that functions of a name were not followed, for variables that the walk comes to later.
+    pub(super) fn has_passed_over(&mut self, name: &Name) {
+        if self.from_main && !self.passed_over.contains(name) {
+            self.passed_over.insert(name.clone());
+        }
+    }
+
     /// Walks a function in place.
     pub fn invoke(&mut self, id: ExprId, invocation: Invocation<'_>) -> Out {
         let Invocation { module, id: function_id, mut env, this, closure, exprs, mut args } = invocation;
@@ -402,7 +415,7 @@ impl<'p> Walker<'p> {
                 }
             }
             if !passed_over || traits.shared {
-                self.memory.forget_shared();
+                self.passes_over(&function.name);
             }
             let out = self.unknown_call(exprs, &args, Some((module, function)));
             return if checks { checked(out) } else { out };

@@ -202,7 +202,10 @@ impl Walker<'_> {
         let object = self.create_object(info, Val::unknown(), Val::unknown());
         self.globals.insert((module, index), object);
         let constant = variable.is_constexpr || self.module().is_const(variable.ty);
-        let begins = space == MemorySpace::Host && (constant || self.from_main) && variable.space != Space::Extern;
+        // What was passed over before may have given it another value.
+        let is_written = |function: &Name| self.scan.writes.may_write(self.project, function, &variable.name);
+        let keeps_its_first = constant || self.from_main && !self.passed_over.iter().any(is_written);
+        let begins = space == MemorySpace::Host && keeps_its_first && variable.space != Space::Extern;
         if let (Ty::Reference(to), Some(init)) = (&ty, variable.init) {
             // What it is bound to stays the same, whatever that holds by now.
             if matches!(self.kind(init), Some(Expr::Name { .. })) {

@@ -16,6 +16,7 @@
 
 use super::recorded::{Key, Plain, PlainKind, PlainType, Recorded, Start};
 use super::{Out, Walker};
+use crate::memory::Asked;
 use crate::value::Kind;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, ModuleId, Type, TypeId};
@@ -176,8 +177,11 @@ impl Walker<'_> {
             self.atoms.size_of(name);
         }
         self.atoms.skip(walked.atoms);
-        if walked.asked != crate::memory::Asked::default() {
+        if walked.asked != Asked::default() {
             self.anything_happens();
+            if walked.asked.has(Asked::SHARED) {
+                self.has_passed_over(&call.function.name);
+            }
         } else if walked.waits {
             self.may_wait();
         }

@@ -15,7 +15,7 @@ use cudalint_program::ir::{ExprId, FunctionId, LocalId, ModuleId};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Entry, Name, Project};
 use cudalint_syntax::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use typed_index_collections::{TiVec, ti_vec};
@@ -102,6 +102,8 @@ pub(crate) struct Walker<'p> {
     pub strides: FxHashMap<(ObjId, crate::memory::CellPath), i64>,
     /// What the values of variables were found out from, by calls that are not followed.
     pub(super) found_out: FxHashMap<ObjId, Vec<Question>>,
+    /// Functions that were passed over so far, by name: what they write at namespace scope is not known, also where the walk comes to it later.
+    pub(super) passed_over: FxHashSet<Name>,
     /// Whether the entry is `main`, so that globals have their initial values.
     pub from_main: bool,
     /// Code is missing here by the author's own words.
@@ -119,7 +121,7 @@ pub(crate) struct Walker<'p> {
     /// What the walks of one module find out about its code once.
     pub caches: Rc<Caches>,
     /// Functions walked to their ends from this entry.
-    pub visited: rustc_hash::FxHashSet<(ModuleId, FunctionId)>,
+    pub visited: FxHashSet<(ModuleId, FunctionId)>,
     /// Whether launches may be recorded to run later, when memory holds other things.
     pub capturing: bool,
     /// Which blocks of the entry have been run, and passed by.
@@ -162,6 +164,7 @@ impl<'p> Walker<'p> {
             statics: FxHashMap::default(),
             strides: FxHashMap::default(),
             found_out: FxHashMap::default(),
+            passed_over: FxHashSet::default(),
             from_main: false,
             elided: false,
             left_out: Vec::new(),
@@ -171,7 +174,7 @@ impl<'p> Walker<'p> {
             iterations_left: 120,
             loops_inside: 0,
             caches: Rc::default(),
-            visited: rustc_hash::FxHashSet::default(),
+            visited: FxHashSet::default(),
             capturing: false,
             entered: Entered::default(),
             never_run: Vec::new(),
