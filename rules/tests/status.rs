@@ -77,7 +77,8 @@ fn callers_look_at_what_a_helper_drops() {
         all.len()
     };
     assert_eq!(dropped(&text("check();", "check();")), 0);
-    assert_eq!(dropped(&text("check();", "")), 3);
+    // What the record reports comes again: the constructor and the helper are left.
+    assert_eq!(dropped(&text("check();", "")), 2);
 }
 
 /// What runs behind the block of a test looks at errors, and so the block needs no look of its own.
@@ -327,7 +328,7 @@ fn what_is_made_and_never_used() {
 fn a_wait_behind_a_copy_to_the_device_has_nothing_to_report() {
     let run = |copy: &str| {
         let text = format!(
-            "#include <cuda_runtime.h>\n#include <iostream>\nvoid put(float *d, const float *h, int n) {{\n\
+            "#include <cuda_runtime.h>\n#include <iostream>\nfloat *d, *h;\nint main(int n, char **) {{\n\
              cudaError_t err = {copy};\nif (err != cudaSuccess) {{ std::cerr << cudaGetErrorString(err) << std::endl; }}\n\
              cudaDeviceSynchronize(); }}\n"
         );
@@ -375,25 +376,16 @@ fn callers_are_those_of_the_objects_class() {
     assert_eq!(run("void other(float *h) { One one; one.put(h); }"), ["unchecked-api-call"]);
 }
 
-/// What a wait reports is returned again by any later call, by whichever caller's way it comes.
+/// That there is no memory is returned once, to nobody else than who asked for it.
 #[test]
-fn a_wait_is_seen_where_some_caller_looks_at_a_later_call() {
-    let run = |looks: &str, call: &str| {
-        let text = format!(
-            "{TWICE}static void go(float *d, float *h, int n) {{ {call} }}\n\
-             void one(float *d, float *h, int n) {{ go(d, h, n); }}\n\
-             void two(float *d, float *h, int n) {{ go(d, h, n); {looks} }}\n\
-             int main(int argc, char **argv) {{ float *d = nullptr, h[4]; one(d, h, argc); two(d, h, argc); return 0; }}\n"
-        );
-        let mut all = told(&[("a.cu", &text)]);
-        all.retain(|rule| *rule == "unchecked-api-call");
-        all.len()
-    };
-    let looks = "if (cudaMemcpy(h, d, 16, cudaMemcpyDeviceToHost) != cudaSuccess) exit(1);";
-    assert_eq!(run(looks, "cudaDeviceSynchronize();"), 0);
-    assert_eq!(run("", "cudaDeviceSynchronize();"), 1);
-    // That there is no memory is returned once.
-    assert_eq!(run(looks, "cudaMemset(d, 0, n); float *more; cudaMalloc(&more, n); cudaMemset(more, 0, n);"), 1);
+fn a_later_call_does_not_fail_for_lack_of_memory_again() {
+    let text = format!(
+        "{TWICE}static void go(float *d, int n) {{ cudaMemset(d, 0, n); float *more; cudaMalloc(&more, n); cudaMemset(more, 0, n); }}\n\
+         int main(int argc, char **argv) {{ float *d = nullptr, h[4]; go(d, argc);\n\
+         if (cudaMemcpy(h, d, 16, cudaMemcpyDeviceToHost) != cudaSuccess) exit(1); return 0; }}\n"
+    );
+    let found = told(&[("a.cu", &text)]);
+    assert_eq!(found.iter().filter(|rule| **rule == "unchecked-api-call").count(), 1);
 }
 
 #[test]

@@ -27,6 +27,7 @@ fn cooperative_groups_by_static_type() {
            cg::sync(block);\n  block.sync();\n  tile.sync();\n  g.sync();\n  grid.sync();\n  wait(block);\n  wait(tile);\n\
            p[0] = tile.shfl_down(p[1], 2) + rank(tile) + rank(block) + tile.meta_group_rank();\n\
            p[2] = block.group_index().x + block.thread_index().y + block.size() + grid.thread_rank();\n\
+           auto part = cg::tiled_partition<4>(tile);\n  p[6] = part.meta_group_rank() + part.meta_group_size();\n\
            auto active = cg::coalesced_threads();\n  active.sync();\n  p[3] = cg::reduce(tile, p[4], cg::plus<int>());\n\
            cg::memcpy_async(block, p, p + 8, 32);\n  cg::wait(block);\n}\n"
     ));
