@@ -4,8 +4,8 @@
 
 use crate::project::Source;
 use crate::provider::Provider;
-use crate::roles::{Role, role};
-use cudalint_syntax::{Comment, FileKind, FileText, Language, Region, Span, comments};
+use crate::roles::{COMPILED, Role, role};
+use cudalint_syntax::{Comment, FileKind, FileText, FunctionText, Language, Region, Span, comments, function_texts};
 use memchr::memmem;
 use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::Hasher;
@@ -60,6 +60,14 @@ impl Other {
             let counts = !self.is_comment(at) && !names_file(&self.text, at) && means(&self.text, at);
             counts && !is_declared(&self.text, at, name.len())
         })
+    }
+
+    /// Whether a source of C or C++ defines a function of a name that is no method: it means its own, and is a part of another program than
+    /// one that has the name from elsewhere.
+    pub fn has_its_own(&self, name: &str) -> bool {
+        let is_it = |function: &FunctionText<'_>| function.name == name && function.class.is_none();
+        self.path.to_str().is_some_and(|path| COMPILED.iter().any(|ending| path.ends_with(ending)))
+            && function_texts(&self.text).iter().any(is_it)
     }
 
     /// Whether a file of C or C++ does more with a class than declare it.

@@ -343,6 +343,7 @@ impl<'p> Uses<'p> {
                             Role::Quiet if text.names(name) && (ask.unlisted)().quiet.contains(&text.path) => true,
                             Role::Quiet if is_function => {
                                 !text.names(name)
+                                    || function.role == FunctionRole::Free && text.has_its_own(name)
                                     || !text.uses(name, means)
                                         && !self.hands_on(within, &text.path.to_string_lossy(), ask)
                             }

@@ -41,6 +41,24 @@ fn functions_of_a_module_that_only_prototypes_name() {
 }
 
 #[test]
+fn a_function_that_the_version_for_the_processor_has_as_well() {
+    let get = format!("#include <cuda_runtime.h>\n{}int main() {{ return 0; }}\n", dropping("get"));
+    let told = |other: &str| {
+        let build =
+            ("Makefile", "all: gpu cpu\ngpu: gpu.cu\n\tnvcc -o gpu gpu.cu\ncpu: cpu.cpp\n\tg++ -o cpu cpu.cpp\n");
+        told(&Sandbox::new(&[build, ("gpu.cu", &*get), ("cpu.cpp", other)]))
+    };
+    let main = "int main() { void *p; get(&p); return 0; }\n";
+    assert_eq!(told(&format!("static void get(void **p) {{ *p = 0; }}\n{main}")), ["get?"]);
+    // A method is called otherwise.
+    assert_eq!(
+        told(&format!("void get(void **p);\nstruct It {{ void get(void **p) {{ *p = 0; }} }};\n{main}")),
+        ["get"]
+    );
+    assert_eq!(told(&format!("void get(void **p);\n{main}")), ["get"]);
+}
+
+#[test]
 fn functions_of_a_library_that_only_its_own_program_is_linked_with() {
     let get = format!("#include \"all.h\"\n{}", dropping("get"));
     let told = |path: &str, build: &str, more: &[(&str, &str)]| {
