@@ -49,13 +49,13 @@ impl<'p> Declared<'p> {
         })
     }
 
-    /// Those of an expression's operands that would have to be variables: what is given a value, numbers that are computed with, arrays and
-    /// their indices.
+    /// Those of an expression's operands that would have to be variables: what is given a value or whose address is taken, numbers that are
+    /// computed with, arrays and their indices.
     pub fn variables(expr: &Expr) -> Vec<ExprId> {
         // With `|` flags of libraries are put together, and `<<` prints what these have for streams.
         const OF_FLAGS: [BinaryOp; 4] = [BinaryOp::Shl, BinaryOp::Shr, BinaryOp::Or, BinaryOp::And];
         match expr {
-            Expr::Assign { target, .. } | Expr::Step { target, .. } => vec![*target],
+            Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target) => vec![*target],
             Expr::Binary(op, a, b) if !OF_FLAGS.contains(op) => vec![*a, *b],
             Expr::Index { base, indices } => indices.iter().copied().chain([*base]).collect(),
             _ => Vec::new(),

@@ -267,7 +267,7 @@ pub(crate) fn unlisted(
                 || is_left_out()
         } else if file.is_compiled() {
             let is_told = (tells || lists_program) && has_build(file) && !is_covered[*at] || is_left_out();
-            is_told && !by_hand.contains(file.folder)
+            is_told && !by_hand.contains(file.folder) || !is_covered[*at] && is_kept_copy(file, &files)
         } else {
             // A library that is a part of the project's own programs, and hands on no headers, has no other users.
             (!library && is_program || programs && !hands_on || tells && has_build(file) && !library)

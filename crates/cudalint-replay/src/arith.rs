@@ -209,6 +209,24 @@ fn round(value: f64, bytes: u8) -> f64 {
     numbers::rounded(value, bytes).unwrap_or(value)
 }
 
+/// An operation on numbers of which the wider one is a `float`: operands and result are rounded to that, as machines do that compute in it:
+/// `100 / 0.1f` is 1000, and not a little less.
+pub(crate) fn binary_in_float(atoms: &mut Atoms, op: BinaryOp, a: &Val, b: &Val) -> Val {
+    let single = |val: &Val| {
+        let kind = match &val.kind {
+            Kind::Float(value) => Kind::Float(round(*value, 4)),
+            Kind::Int(int) if int.q.known().is_some() => {
+                Kind::Float(round(int.ty().number(int.q.known().unwrap_or_default()) as f64, 4))
+            }
+            other => other.clone(),
+        };
+        Val { kind, why: val.why.clone() }
+    };
+    let result = binary(atoms, op, &single(a), &single(b));
+    // What a comparison says is no number of the type.
+    if op.is_comparison() { result } else { single(&result) }
+}
+
 /// An operation on two numbers; `Unknown` for everything else.
 pub(crate) fn binary(atoms: &mut Atoms, op: BinaryOp, a: &Val, b: &Val) -> Val {
     let why = union(&a.why, &b.why);

@@ -455,10 +455,23 @@ fn copies_that_are_kept_beside_their_original() {
     for kept in ["solver_old2.cu", "solver_deprecated.cu", "bak_solver.cu", "bak3_solver.cu", "baksolver.cu"] {
         assert_eq!(told(kept, &[("solver.cu", &*plain)]), ["was?"], "{kept}");
     }
+    assert_eq!(told("solver copy.cu", &[("solver.cu", &*plain)]), ["was?"]);
     assert_eq!(told("oldest.cu", &[("solver.cu", &*plain)]), ["was"]);
     assert_eq!(told("solver_old.cu", &[]), ["was"]);
     assert_eq!(told("solver_new.cu", &[("solver.cu", &*plain)]), ["was"]);
     assert_eq!(told("solver_old.cu", &[("solver.cu", &*plain), ("run.sh", "nvcc solver_old.cu\n")]), ["was"]);
+    // A part of a program that is built by hand is kept so as well.
+    let parts = |kept: &str| {
+        let main = "#include \"part.cu\"\nvoid was(void **p);\nint main() { void *p; was(&p); return 0; }\n";
+        let part = dropping("now");
+        let was = format!("#include <cuda_runtime.h>\n{}", dropping("was"));
+        let files = [("main.cu", main), ("part.cu", &*part), (kept, &*was), ("build.sh", "nvcc main.cu -o app\n")];
+        let mut all = self::told(&Sandbox::new(&files));
+        all.retain(|name| name.starts_with("was"));
+        all
+    };
+    assert_eq!(parts("part copy.cu"), ["was?"]);
+    assert_eq!(parts("part_two.cu"), ["was"]);
 }
 
 /// What the host copies to a variable that no code for the device names is of no use anyhow.

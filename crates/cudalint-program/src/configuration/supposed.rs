@@ -7,7 +7,8 @@ use crate::ir::LoneBranch;
 use crate::project::DefiningFolder;
 use cudalint_syntax::preprocessor::{Meaning, evaluate, names_in};
 use cudalint_syntax::{BuildMacros, IfBranch, IfGroup, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// Branches of a group, and names in their conditions, that are looked at.
@@ -19,7 +20,8 @@ const MAX_NAMES: usize = 8;
 ///
 /// A name that nobody defines is not defined. But where `#ifndef TILE` leads into `#error`, whoever compiles the file
 /// defines `TILE`; where a file has code for the GPU under `#ifdef USE_GPU` alone, it is compiled with `USE_GPU`; and where it
-/// has such code there and none in `#else`, the program that runs on a GPU is that with `USE_GPU`: what needs it has to say so.
+/// has such code there and none in `#else`, the program that runs on a GPU is that with `USE_GPU`: what needs it has to say so. Not so where
+/// other groups have such code without it, or where somebody has switched it off: `//#define USE_GPU`.
 pub fn configure<'a>(
     files: Vec<ConfiguredFile<'a>>,
     folders: &[String],
@@ -28,6 +30,7 @@ pub fn configure<'a>(
 ) -> Configuration<'a> {
     let mut program = Configuration::new(files, folders, build, defining);
     let mut supposed: FxHashMap<&'a str, Supposition> = FxHashMap::default();
+    let switched_off = OnceCell::new();
     for (number, file) in program.files.iter().enumerate() {
         let mut marks: Option<Vec<u32>> = None;
         let mut view = None;
@@ -49,7 +52,16 @@ pub fn configure<'a>(
             let is_of_device =
                 |branch: &IfBranch| file.text.get(branch.body.range()).is_some_and(|text| text.contains("__device__"));
             let rival = usual.is_some_and(|branch| !branch.is_error && !has_gpu(branch) && !is_of_device(branch));
-            if !(is_error || lone || rival) {
+            let has_rivals = || {
+                let others = file.directives.groups.iter().filter(|other| {
+                    let asked = other.branches.iter().filter_map(|branch| branch.text.as_deref()).take(MAX_BRANCHES);
+                    asked.flat_map(names_in).any(|name| open.contains(&name))
+                });
+                let mut without = others.map(|other| chosen(view, other, &open, &[], Meaning::Absent));
+                without.any(|branch| matches!(branch, Ok(Some(branch)) if has_gpu(branch)))
+            };
+            let is_off = || open.iter().any(|name| names_switched_off(&program, &switched_off).contains(name));
+            if !(is_error || lone || rival && !has_rivals() && !is_off()) {
                 continue;
             }
             // One name where one is enough.
@@ -95,6 +107,27 @@ pub fn lone_branches(view: &View<'_>) -> Vec<LoneBranch> {
         }
     }
     found
+}
+
+/// The names that somebody has defined and then made a comment of: `//#define USE_GPU`.
+fn names_switched_off<'a, 'n>(
+    program: &Configuration<'a>,
+    found: &'n OnceCell<FxHashSet<&'a str>>,
+) -> &'n FxHashSet<&'a str> {
+    found.get_or_init(|| program.files.iter().flat_map(|file| commented_defines(file.text)).collect())
+}
+
+/// The names of definitions that are all that stands in a comment of a line.
+fn commented_defines(text: &str) -> impl Iterator<Item = &str> {
+    const DEFINE: &str = "#define";
+    memchr::memmem::find_iter(text.as_bytes(), DEFINE).filter_map(move |at| {
+        let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let before = text[line..at].trim();
+        let is_comment = before.starts_with("//") && before.bytes().all(|byte| byte == b'/' || byte == b' ');
+        let rest = text[at + DEFINE.len()..].trim_start_matches([' ', '\t']);
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        (is_comment && end > 0).then(|| &rest[..end])
+    })
 }
 
 /// The names that a group asks for and that nothing defines.

@@ -12,6 +12,7 @@ use cudalint_program::api::effects::{Effect, ErrorRole, Returns, Size};
 use cudalint_program::ir::{
     Expr, ExprId, ExprNode, FunctionId, LaunchExpr, LocalId, ModuleId, Path, Space, TemplateArg, Type,
 };
+use cudalint_program::types::Ty;
 use cudalint_syntax::Span;
 
 /// Nesting beyond which an expression is not followed.
@@ -437,8 +438,11 @@ impl Builder<'_> {
 
     /// The first generation of cuBLAS (`cublas.h`) computes without a handle and returns nothing.
     fn without_handle(&self, args: &[ExprId]) -> bool {
-        let flag = args.first().and_then(|arg| self.module.exprs.get(*arg));
-        self.of_module.legacy_blas || flag.is_some_and(|arg| matches!(arg.kind, Expr::Int { bytes: 1, .. }))
+        let is_letter = |arg: &ExprId| {
+            let literal = self.module.exprs.get(*arg).is_some_and(|arg| matches!(arg.kind, Expr::Int { bytes: 1, .. }));
+            literal || matches!(self.scope().type_of(*arg).value(), Ty::Int { bytes: 1, .. })
+        };
+        self.of_module.legacy_blas || args.first().is_some_and(is_letter)
     }
 
     /// A lambda may read or change the locals that its text names.

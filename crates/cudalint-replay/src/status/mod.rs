@@ -37,8 +37,12 @@ use survey::FunctionSurvey;
 /// Reduces the host functions and macros of one module.
 pub fn survey(project: &Project, id: ModuleId, hidden: &HiddenMacros) -> Survey {
     let module = project.module(id);
+    let included = &project.includes().reach(id.index() as u32).included;
+    let own_and_included = included.iter().map(|file| project.module(ModuleId(*file))).chain([module]);
     let of_module = build::OfModule {
-        legacy_blas: module.includes.iter().any(|include| file_name(&include.target) == "cublas.h"),
+        legacy_blas: own_and_included
+            .flat_map(|file| &file.includes)
+            .any(|include| file_name(&include.target) == "cublas.h"),
         has_throwing_classes: memchr::memmem::find(project.source(id).as_bytes(), b"thrust::").is_some(),
         hidden_macros: hidden.near(project, id),
     };

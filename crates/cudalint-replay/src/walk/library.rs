@@ -114,7 +114,9 @@ impl<'p> Walker<'p> {
                     (Some(a), Some(b)) => Kind::Float(a.powf(b)),
                     _ => Kind::Unknown,
                 };
-                Some(Out::new(Val { kind, why: union(&x.val.why, &y.val.why) }, Ty::DOUBLE))
+                let ty = if name == "powf" { Ty::Float { bytes: 4 } } else { Ty::DOUBLE };
+                let val = Val { kind, why: union(&x.val.why, &y.val.why) };
+                Some(Out::new(arith::convert(&mut self.atoms, &val, &ty), ty))
             }
             ("getenv" | "secure_getenv", [_]) => {
                 let text = self.text(args[0]);
@@ -403,7 +405,9 @@ impl<'p> Walker<'p> {
     }
 
     fn float_function(&mut self, name: &str, out: &Out) -> Out {
-        let bytes = if name.ends_with('f') && name != "f" { 4 } else { 8 };
+        // In C++ there is one for each type.
+        let is_single = matches!(out.ty.value(), Ty::Float { bytes: 4 });
+        let bytes = if name.ends_with('f') && name != "f" || is_single { 4 } else { 8 };
         let base = name.trim_end_matches('f');
         let apply = |value: f64| match base {
             "ceil" => value.ceil(),
@@ -434,7 +438,8 @@ impl<'p> Walker<'p> {
             _ => Kind::Unknown,
         };
         let kind = if let Kind::Ratio(Quantity::Unknown, _) = kind { Kind::Unknown } else { kind };
-        Out::new(Val { kind, why: out.val.why.clone() }, Ty::Float { bytes })
+        let (val, ty) = (Val { kind, why: out.val.why.clone() }, Ty::Float { bytes });
+        Out::new(if let Kind::Float(_) = val.kind { arith::convert(&mut self.atoms, &val, &ty) } else { val }, ty)
     }
 }
 

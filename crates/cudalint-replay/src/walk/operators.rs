@@ -94,7 +94,11 @@ impl Walker<'_> {
             let why = union(&left.val.why, &right.val.why);
             return Out::new(Val { kind: Kind::Float(0.0), why }, Ty::DOUBLE);
         }
-        let val = arith::binary(&mut self.atoms, op, &left.val, &right.val);
+        let compute = match left.ty.value().common(right.ty.value()) {
+            Some(Ty::Float { bytes: 4 }) => arith::binary_in_float,
+            _ => arith::binary,
+        };
+        let val = compute(&mut self.atoms, op, &left.val, &right.val);
         let ty = if op.is_comparison() { Ty::Bool } else { self.common_type(op, left, right, &val) };
         if val.is_unknown() && ty.is_scalar() {
             let why = val.why.clone();
