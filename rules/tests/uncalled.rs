@@ -19,6 +19,8 @@ fn nobody_calls_it() {
     for (head, rest) in [
         ("static void get(void **p)", ""),
         ("static void get(void **p)", "// get(p) is for later"),
+        ("inline void get(void **p)", ""),
+        ("void inline get(void **p)", "__forceinline__ void again(void **p) { get(p); }"),
         ("namespace { void get(void **p)", "}"),
         ("static void get(void **p);\nstatic void get(void **p)", "static void again(void **p) { get(p); }"),
         ("template <typename T> void get(T **p)", "void got();"),
@@ -48,4 +50,5 @@ fn somebody_may_call_it() {
         assert!(told("example.cu", head, rest) > 0, "{head} {rest}");
     }
     assert!(told("example.cuh", "static void get(void **p)", "") > 0);
+    assert!(told("example.cuh", "inline void get(void **p)", "") > 0);
 }

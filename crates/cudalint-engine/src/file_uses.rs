@@ -2,7 +2,7 @@
 //! it at all.
 
 use crate::dead::{Dead, dead};
-use crate::others::{holds, names_file, words_at};
+use crate::others::{holds, names_file, words, words_at};
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionRole, Module, ModuleId};
 use cudalint_replay::facts::NeverRun;
@@ -90,14 +90,21 @@ impl<'p> File<'p> {
         self.alone
             && self.may_be_unused(function)
             && function.role == FunctionRole::Free
-            && (function.is_static || generic && !made(&function.name))
+            && (self.is_own(function) || generic && !made(&function.name))
             && !qualified
+    }
+
+    /// Whether a function of a source is its own: there is no code of an inline one for others either.
+    fn is_own(&self, function: &Function) -> bool {
+        const INLINE: [&str; 4] = ["inline", "__inline", "__inline__", "__forceinline__"];
+        let mut said = words(self.head(function)).map(|(_, word)| word);
+        function.is_static || self.compiled && said.any(|word| INLINE.contains(&word))
     }
 
     /// Whether nothing can call a function: no other file can name it, and its own does not.
     pub fn is_uncalled(&self, function: &Function, calls: u32) -> bool {
         let Some(calls) = calls.checked_sub(1).filter(|_| self.may_be_unused(function)) else { return false };
-        let inline = function.is_static || !function.template_params.is_empty() && !function.is_specialization;
+        let inline = self.is_own(function) || !function.template_params.is_empty() && !function.is_specialization;
         // `Class<T>::get`: where the class is out of sight nothing is known of who uses it.
         let qualified = self.head(function).trim_end().ends_with("::");
         match (function.role, function.scope.last()) {
