@@ -35,6 +35,7 @@ fn somebody_may_call_it() {
     for (head, rest) in [
         ("void get(void **p)", ""),
         ("static void get(void **p)", "void use(void **p) { get(p); }"),
+        ("inline void get(void **p)", "void get(void **p, int n) { get(p + n); }"),
         ("static void get(void **p)", "void (*table[])(void **) = {get};"),
         ("static void get(void **p)", "#define CALL(x) call_##x()"),
         ("static __attribute__((constructor)) void get(void **p)", ""),

@@ -109,7 +109,9 @@ impl<'p> File<'p> {
         let qualified = self.head(function).trim_end().ends_with("::");
         match (function.role, function.scope.last()) {
             (FunctionRole::Free, _) if inline && !qualified => {
-                self.is_unused(&function.name, calls, &|other| other.name == function.name)
+                // Another function of the name is an overload, which may call it.
+                let same = |other: &Function| other.name == function.name && other.param_count == function.param_count;
+                self.is_unused(&function.name, calls, &same)
             }
             // The methods of a class template come into being where somebody names the class.
             (_, Some(class)) if self.is_template(class) => {

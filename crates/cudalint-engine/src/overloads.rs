@@ -77,9 +77,16 @@ impl<'p> Overloads<'p> {
         let calls = module.exprs.iter_enumerated().filter_map(|(call, node)| {
             let Expr::Call { callee, .. } = &node.kind else { return None };
             let named = module.exprs.get(*callee)?;
-            let is_name = matches!(named.kind, Expr::Name { .. } | Expr::Member { .. });
-            (is_name && node.expansion.is_none() && named.expansion.is_none())
-                .then_some((named.span.end, Spelled { call, callee: *callee }))
+            let end = match &named.kind {
+                // `copy<float>`
+                Expr::Name { targs, .. } if !targs.is_empty() => {
+                    let name = self.project.text(id, named.span).split('<').next().unwrap_or("").trim_end();
+                    named.span.start + name.len() as u32
+                }
+                Expr::Name { .. } | Expr::Member { .. } => named.span.end,
+                _ => return None,
+            };
+            (node.expansion.is_none() && named.expansion.is_none()).then_some((end, Spelled { call, callee: *callee }))
         });
         // What is lowered twice may mean two things.
         let mut all: FxHashMap<u32, Spelled> = FxHashMap::default();
@@ -205,8 +212,20 @@ impl<'p> Overloads<'p> {
     fn fits(&self, module: ModuleId, scope: &Scope<'_>, call: Option<&Expr>, target: &Target<'_>) -> bool {
         let Some(Expr::Call { args, .. }) = call else { return true };
         let function = target.function;
-        let is_open = !function.template_params.is_empty() || function.variadic || function.damaged;
-        if is_open || args.len() > function.param_count as usize {
+        let is_generic = !function.template_params.is_empty();
+        if function.variadic || function.damaged || function.template_params.iter().any(|param| param.pack) {
+            return true;
+        }
+        if is_generic {
+            // An argument that a macro stands for, or that is unpacked, may be several.
+            let exprs = &self.project.module(module).exprs;
+            let is_one =
+                |arg: &ExprId| exprs.get(*arg).is_some_and(|node| node.expansion.is_none() && is_plain(&node.kind));
+            let least = function.params().iter().filter(|param| param.init.is_none()).count();
+            let fits = (least..=function.param_count as usize).contains(&args.len());
+            return fits || !args.iter().all(is_one);
+        }
+        if args.len() > function.param_count as usize {
             return true;
         }
         let mut params = target.params.borrow_mut();
@@ -221,6 +240,11 @@ impl<'p> Overloads<'p> {
             is_constant || converts(&scope.type_of(*arg), param)
         })
     }
+}
+
+/// Whether an expression is surely a single value.
+fn is_plain(expr: &Expr) -> bool {
+    matches!(expr, Expr::Local(_) | Expr::Name { .. } | Expr::Int { .. } | Expr::Float { .. } | Expr::Str(_))
 }
 
 /// A class's name without the arguments of a specialization.

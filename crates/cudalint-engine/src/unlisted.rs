@@ -126,7 +126,12 @@ pub(crate) fn unlisted(
     let files: Vec<File<'_>> = ids.map(of_module).chain(quiet).collect();
     let patterns = Patterns::of(texts);
     let is_covered: Vec<bool> = files.iter().map(|file| patterns.cover(file.folder, file.name())).collect();
-    let builds: Vec<&Other> = texts.iter().filter(|text| text.role == Role::Build).collect();
+    let mut builds: Vec<&Other> = texts.iter().filter(|text| text.role == Role::Build).collect();
+    if builds.is_empty() {
+        // Scripts that compile are the build then.
+        let compiles = |text: &&Other| text.role == Role::Script && words_at(&text.text, "nvcc").next().is_some();
+        builds.extend(texts.iter().filter(compiles));
+    }
     let built = Words::of(builds.iter().copied());
     let scripted = Words::of(texts.iter().filter(|text| text.role == Role::Script));
     let is_listed = |file: &File<'_>| built.name(file.stem()) || patterns.compose(file.name());

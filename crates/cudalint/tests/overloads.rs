@@ -134,3 +134,15 @@ fn builds_in_a_folder_beside_the_sources() {
     let studio = "<ConfigurationType>Application</ConfigurationType>\n<ClCompile Include=\"..\\src\\part.cu\" />\n<ClCompile Include=\"..\\src\\main.cu\" />\n";
     assert_eq!(told("app/app.vcxproj", studio), ["run?", "used"]);
 }
+
+#[test]
+fn templates_with_another_number_of_parameters() {
+    let parts = "template <typename T> T *get(T *to, int n) { cudaMalloc(&to, n); return to; }\n\
+                 template <typename T> void get(T *&more, T *from, int n) { more = from + n; }\n";
+    let named = |uses: &str| dropped(parts, &format!("float *p = nullptr, *q; {uses}"));
+    assert_eq!(named("p = get<float>(p, 4);"), ["get"]);
+    assert_eq!(named("get(q, p, 4);"), ["get?"]);
+    assert_eq!(named("get<float>(q, p, 4);"), ["get?"]);
+    // What a macro stands for may be several arguments.
+    assert_eq!(named("\n#define BOTH p, 4\n get(BOTH);"), ["get"]);
+}

@@ -5,12 +5,15 @@ use super::parts::{self, add_access, add_guards, add_object, beyond, beyond_labe
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::claim::AccessFault;
 use cudalint_findings::{Confidence, Finding, Shows};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function};
 use cudalint_replay::facts::Harm;
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::{Access, Event, EventKind, Object, ObjectKind, Site};
 
 /// Other accesses with the same cause that are named, at most.
 const MAX_ALIKE: usize = 8;
+/// Factors of a product, at most.
+const MAX_FACTORS: u32 = 8;
 
 /// An access beyond an object.
 pub struct Overrun<'a> {
@@ -76,10 +79,47 @@ pub fn finding(
     // Whether a size that was chosen may exceed an array of fixed size is often tested far away.
     let fixed = matches!(object.kind, ObjectKind::Constant | ObjectKind::Device | ObjectKind::Local)
         || object.kind == ObjectKind::Shared && is_for_the_most(context, object);
-    if fixed && finding.confidence < Confidence::Definite || shown.harm == Harm::Nowhere {
+    if fixed && finding.confidence < Confidence::Definite || shown.harm == Harm::Nowhere || disagrees(context, run) {
         parts::only_possible(&mut finding);
     }
     Some(finding)
+}
+
+/// Whether a number was chosen that the kernel computes from others under the same name, and gets another one: with `n_cells` chosen as 65
+/// and `int n_cells = rows * cols` in the kernel whoever calls it gives numbers that fit together.
+fn disagrees(context: &ModuleContext<'_>, run: &KernelRun) -> bool {
+    let (module, kernel) = run.kernel;
+    let Some(kernel) = context.project.function_at(module, kernel) else { return false };
+    let exprs = &context.project.module(module).exprs;
+    let value = |name: &str| run.bindings.iter().find(|(bound, _)| bound == name).map(|(_, value)| *value);
+    run.chosen_inputs.iter().any(|input| {
+        let name = input.rsplit(['.', '>']).next().unwrap_or(input);
+        let own = kernel.locals.iter().skip(kernel.param_count as usize).filter(|local| local.name == *name);
+        let computed = |init| product(&|id| exprs.get(id).map(|node| &node.kind), kernel, &value, init, MAX_FACTORS);
+        let is_product =
+            |init: &ExprId| matches!(exprs.get(*init).map(|node| &node.kind), Some(Expr::Binary(BinaryOp::Mul, ..)));
+        let mut computed = own.filter_map(|local| local.init).filter(is_product).filter_map(computed);
+        value(input).is_some_and(|chosen| computed.any(|it| it != chosen))
+    })
+}
+
+/// The product of parameters and constants that an expression is.
+fn product<'e>(
+    expr: &dyn Fn(ExprId) -> Option<&'e Expr>,
+    kernel: &Function,
+    value: &dyn Fn(&str) -> Option<i64>,
+    id: ExprId,
+    depth: u32,
+) -> Option<i64> {
+    let depth = depth.checked_sub(1)?;
+    let inside = |id: ExprId| product(expr, kernel, value, id, depth);
+    match expr(id)? {
+        Expr::Int { value, .. } => Some(*value),
+        Expr::Cast { value, .. } => inside(*value),
+        Expr::Local(local) if local.0 < kernel.param_count => value(&kernel.locals.get(*local)?.name),
+        Expr::Binary(BinaryOp::Mul, a, b) => inside(*a)?.checked_mul(inside(*b)?),
+        _ => None,
+    }
 }
 
 /// Whether an array is declared with a number that is called the largest one that there may be: `__shared__ float row[MAX_WIDTH]`,

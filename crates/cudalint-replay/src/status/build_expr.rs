@@ -313,7 +313,11 @@ impl Builder<'_> {
         let mut site = self.site(node, who, name, args.len() as u32, fate, initializer);
         site.selects_usual_device = selects_usual_device;
         // Elsewhere it is about what the host alone has computed.
-        let has_results = || !self.flow.launches.is_empty() || self.flow.calls.iter().any(|call| call.copies_back);
+        let has_results = || {
+            *self.function.name == *"main"
+                || !self.flow.launches.is_empty()
+                || self.flow.calls.iter().any(|call| call.copies_back)
+        };
         let asserted = args.first().filter(|_| is_assert && has_results());
         site.compares |= asserted.is_some_and(|condition| comparisons::asserts(module, *condition, || self.scope()));
         let copies = |kinds: &[i64]| matches!(site.callee, Callee::Api(api) if self.copies(api, args, kinds));

@@ -176,10 +176,7 @@ pub(super) fn sounds_like_comparison(name: &str) -> bool {
         "alloc", "config", "version",
     ];
     let says = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
-    // `ASSERT_EQ` may ask for a status, these ask for numbers: `EXPECT_NEAR`, `ASSERT_DOUBLE_EQ`.
-    let of_tests = ["ASSERT_", "EXPECT_"].iter().any(|start| name.starts_with(start));
-    let of_numbers = ["_NEAR", "_FLOAT_EQ", "_DOUBLE_EQ"].iter().any(|end| name.ends_with(end));
-    if MACROS.iter().any(|prefix| name.starts_with(prefix)) || of_tests && of_numbers {
+    if MACROS.iter().any(|prefix| name.starts_with(prefix)) {
         return true;
     }
     let mut lower = name.to_ascii_lowercase();
