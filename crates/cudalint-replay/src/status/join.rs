@@ -66,12 +66,13 @@ pub(super) fn join(project: &Project, surveys: &[Survey], hidden: &HiddenMacros)
     let has_callers = join.functions_with_callers();
     let (looking, open) = (join.looking_around(&has_callers), join.out_of_programs());
     // Whoever gets a function as a value calls it, and may wait.
-    let handed_out: FxHashSet<u32> = join.given.iter().flatten().copied().collect();
+    let handed_out = join.names_handed_out();
     for (index, &(module, _)) in join.functions.iter().enumerate() {
         let exit = exits.get(index).copied().unwrap_or_default();
         let around = looking.get(module).into_iter().flatten().flatten();
         let looked_nearby = open.contains(&(index as u32)) && around.into_iter().any(|other| *other != index as u32);
-        let is_called = [&has_callers, &handed_out].into_iter().any(|all| all.contains(&(index as u32)));
+        let is_called =
+            has_callers.contains(&(index as u32)) || handed_out.contains(join.function(index).name.as_str());
         if let Some(status) = join.facts(index, exit, is_called, looked_nearby)
             && let Some(slot) = modules.get_mut(module)
         {
@@ -414,13 +415,7 @@ impl<'a> Join<'a> {
 
     /// What callers do after each function that launches or drops a status, and each lambda, returns: on every one of its call sites.
     fn settle_exits(&self) -> Vec<After> {
-        let handed_out: FxHashSet<&str> = self
-            .surveys
-            .iter()
-            .flat_map(|survey| &survey.functions)
-            .flat_map(|function| &function.flow.mentioned)
-            .map(Name::as_str)
-            .collect();
+        let handed_out = self.names_handed_out();
         let loose = self.loose_calls();
         let is_test: Vec<bool> = (0..self.functions.len()).map(|index| self.is_test(index)).collect();
         let leaves_work: Vec<bool> = (0..self.functions.len() as u32).map(|index| self.leaves_work(index)).collect();
@@ -501,6 +496,12 @@ impl<'a> Join<'a> {
             exits = next;
         }
         exits
+    }
+
+    /// Names that functions of the project hand out as values.
+    fn names_handed_out(&self) -> FxHashSet<&'a str> {
+        let functions = self.surveys.iter().flat_map(|survey| &survey.functions);
+        functions.flat_map(|function| &function.flow.mentioned).map(Name::as_str).collect()
     }
 
     /// Calls of which nobody knows whom they reach, but that have the name of a function that launches: an alias of its class or
