@@ -113,9 +113,15 @@ fn look_at(module: &Module, kind: &Expr, found: &mut Body) {
         Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target) => written(*target),
         // `file >> n`
         Expr::Binary(BinaryOp::Shr, _, target) => written(*target),
-        Expr::Call { args, .. } => args.iter().for_each(|arg| written(*arg)),
+        Expr::Call { args, .. } => {
+            for arg in args {
+                written(*arg);
+            }
+        }
         Expr::Construct { ty, args, .. } => {
-            args.iter().for_each(|arg| written(*arg));
+            for arg in args {
+                written(*arg);
+            }
             if let Some(Type::Named { path, .. }) = module.types.get(*ty) {
                 found.mentions.extend(path.last().cloned());
             }
