@@ -47,6 +47,7 @@ mod patterns;
 mod project;
 mod provider;
 mod reading;
+mod redefined;
 mod relevance;
 mod request;
 mod roles;

@@ -6,6 +6,7 @@
 
 use crate::in_sight::has_all_includes;
 use crate::others::{holds, words_at};
+use crate::redefined::{called_too_early, redefined};
 use crate::roles::COMPILED;
 use crate::undeclared::Declared;
 use cudalint_program::api::ApiId;
@@ -41,7 +42,9 @@ pub(crate) fn misfit(
     let has_all = has_all_includes(project, id);
     let is_closed = has_all && project.includes().direct(id.index() as u32).is_empty();
     let declared = Declared::new(project, id, given);
-    if let Some(found) = second_main(project, id).or_else(|| stream_of_nothing(project, id)) {
+    let early = || has_all.then(|| called_too_early(project, id, &declared)).flatten();
+    let whole = second_main(project, id).or_else(|| stream_of_nothing(project, id));
+    if let Some(found) = whole.or_else(|| redefined(project, id)).or_else(early) {
         return Some(found);
     }
     module.functions.iter_enumerated().find_map(|(number, function)| {
@@ -152,7 +155,11 @@ impl Look<'_> {
 
     fn find(&mut self, at: ExprId, what: String) {
         if let Some(node) = self.module.exprs.get(at).filter(|_| self.found.is_none()) {
-            self.found = Some(Misfit { span: node.span, what });
+            // What does not fit in a branch that is only supposed to be the program shows that it is none.
+            let mut supposed = self.module.supposed.iter().map(|branch| branch.span.range());
+            if !supposed.any(|branch| branch.contains(&(node.span.start as usize))) {
+                self.found = Some(Misfit { span: node.span, what });
+            }
         }
     }
 

@@ -232,10 +232,27 @@ impl<'p> Relevance<'p> {
                 Some((span, format!("{name}, which no class declares,")))
             };
             let moved = || moved(self.project, id, self.others.as_ref()?);
-            let (span, what) = flaw.or_else(found).or_else(homeless).or_else(moved)?;
-            self.refused(id, span, &what)
+            match flaw.or_else(found).or_else(homeless).or_else(moved) {
+                Some((span, what)) => self.refused(id, span, &what),
+                None => self.is_part_of_flawed(id),
+            }
         };
         self.flaws.get(id.index())?.get_or_init(found).clone()
+    }
+
+    /// The same of all sources that include a file.
+    fn is_part_of_flawed(&self, id: ModuleId) -> Option<String> {
+        let includers = self.project.includes().includers(id.index() as u32).iter().map(|other| ModuleId(*other));
+        let mut reason = None;
+        for includer in includers {
+            let is_included = !self.project.includes().includers(includer.index() as u32).is_empty();
+            let is_source = COMPILED.iter().any(|ending| self.project.path(includer).ends_with(ending));
+            if is_included || !is_source || includer == id {
+                return None;
+            }
+            reason = Some(self.is_flawed(includer)?);
+        }
+        reason
     }
 
     /// Whether another text of the project than a module's own has a word, or may have it.

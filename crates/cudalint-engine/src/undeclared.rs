@@ -82,6 +82,24 @@ impl<'p> Declared<'p> {
             && !(self.given)(name)
     }
 
+    /// Whether nothing in sight declares a function of the file before a place in another function. Names that the libraries of C, C++ and
+    /// CUDA may have as well are not asked.
+    pub fn lacks_before(&self, name: &str, use_of_it: usize, function: &Function) -> bool {
+        let module = self.project.module(self.id);
+        let spells = |other: ModuleId| words_at(self.project.source(other), name).next().is_some();
+        let may_declare = |at: usize| {
+            let around = |other: &Function| other.body.is_some() && other.span.range().contains(&at);
+            let is_outside = !module.functions.iter().any(around);
+            (is_outside || function.span.range().contains(&at)) && !holds(self.comments(), at)
+        };
+        is_of_no_library(name)
+            && self.is_asked(function)
+            && !self.pastes()
+            && !words_at(self.text(), name).take_while(|at| *at < use_of_it).any(may_declare)
+            && !self.project.modules().any(|other| other != self.id && self.sees(other) && spells(other))
+            && !(self.given)(name)
+    }
+
     /// Whether a name of which nothing is known but that it is launched is declared nowhere: no library has kernels for programs to launch.
     pub fn lacks_kernel(&self, name: &str) -> bool {
         let text = self.text();
@@ -123,6 +141,27 @@ fn is_own_name(name: &str) -> bool {
         && !name.ends_with("_t")
         && !OF_OTHERS.contains(&name)
         && !BEGINNINGS.iter().any(|start| name.starts_with(start))
+}
+
+/// Whether no function of C, C++ or CUDA is called so: names of programs, and a few words that they use for nothing else.
+fn is_of_no_library(name: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "allocate",
+        "cleanup",
+        "display",
+        "error",
+        "help",
+        "init",
+        "initialize",
+        "load",
+        "output",
+        "run",
+        "setup",
+        "test",
+        "update",
+        "usage",
+    ];
+    is_own_name(name) || WORDS.contains(&name)
 }
 
 #[cfg(test)]

@@ -526,3 +526,24 @@ fn scripts_that_are_no_python() {
     assert_eq!(told(""), ["3 definite"]);
     assert_eq!(told("def late():\n    c = \n"), ["3 possible"]);
 }
+
+/// A compiler takes neither a function that a source and one that it includes define, nor a call in front of all declarations.
+#[test]
+fn sources_that_are_refused_for_their_order() {
+    let told = |main: &str| {
+        let part = format!("#include <cuda_runtime.h>\n{}void error(const char *what) {{}}\n", dropping("was"));
+        let main = format!("#include \"part.cu\"\n{main}");
+        let mut all = self::told(&Sandbox::new(&[("main.cu", &*main), ("part.cu", &*part)]));
+        all.retain(|name| name.starts_with("was"));
+        all
+    };
+    let run = "int main() { void *p; was(&p); return 0; }\n";
+    assert_eq!(told(run), ["was"]);
+    assert_eq!(told(&format!("void error(const char *what) {{}}\n{run}")), ["was?"]);
+    assert_eq!(told(&format!("void error(int number) {{}}\n{run}")), ["was"]);
+    assert_eq!(told(&format!("#ifdef OWN\nvoid error(const char *what) {{}}\n#endif\n{run}")), ["was"]);
+    let early = "int main() { void *p; set_up(4); was(&p); return 0; }\nvoid set_up(int) {}\n";
+    assert_eq!(told(early), ["was?"]);
+    assert_eq!(told(&format!("void set_up(int);\n{early}")), ["was"]);
+    assert_eq!(told(&early.replace("set_up(4)", "void set_up(int); set_up(4)")), ["was"]);
+}

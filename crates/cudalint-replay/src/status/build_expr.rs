@@ -10,7 +10,7 @@ use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, ErrorRole, Returns, Size};
 use cudalint_program::ir::{
-    Expr, ExprId, ExprNode, FunctionId, LaunchExpr, LocalId, ModuleId, Path, Space, TemplateArg, Type,
+    BinaryOp, Expr, ExprId, ExprNode, FunctionId, LaunchExpr, LocalId, ModuleId, Path, Space, TemplateArg, Type,
 };
 use cudalint_program::types::Ty;
 use cudalint_syntax::Span;
@@ -78,9 +78,12 @@ impl Builder<'_> {
             Expr::Step { target, .. } => {
                 self.expr(*target, Fate::Consumed);
             }
-            Expr::Binary(_, a, b) => {
+            Expr::Binary(op, a, b) => {
                 self.expr(*a, Fate::Consumed);
                 self.expr(*b, Fate::Consumed);
+                if *op == BinaryOp::Sub && comparisons::is_distance_to_the_host(module, self.function, *a, *b) {
+                    self.push(Action::Compares);
+                }
             }
             Expr::AndThen(a, b) | Expr::OrElse(a, b) => {
                 self.expr(*a, Fate::Consumed);

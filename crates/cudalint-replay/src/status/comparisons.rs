@@ -56,6 +56,30 @@ pub(super) fn asserts<'s>(module: &Module, condition: ExprId, scope: impl FnOnce
     differing(module, condition, false, MAX_PARTS).is_some_and(|element| is_result(scope(), element))
 }
 
+/// Whether the difference of two elements is how far a result is from what the host has computed by itself: `c_gpu[i] - c_cpu[i]`.
+pub(super) fn is_distance_to_the_host(module: &Module, function: &Function, a: ExprId, b: ExprId) -> bool {
+    const OF_HOST: [&str; 5] = ["cpu", "gold", "expected", "serial", "sequential"];
+    const OF_DEVICE: [&str; 3] = ["gpu", "cuda", "device"];
+    let [Some(a), Some(b)] = [a, b].map(|side| array_of(module, function, side)) else { return false };
+    let says = |name: &str, words: &[&str]| words.iter().any(|word| name.contains(word));
+    [(&a, &b), (&b, &a)].into_iter().any(|(host, device)| says(host, &OF_HOST) && says(device, &OF_DEVICE))
+}
+
+/// The name of the array that a variable counts through, in small letters.
+fn array_of(module: &Module, function: &Function, element: ExprId) -> Option<String> {
+    let mut at = Some(element).filter(|id| is_element(module, *id))?;
+    for _ in 0..MAX_PARTS {
+        at = match &module.exprs.get(at)?.kind {
+            Expr::Cast { value, .. } => *value,
+            Expr::Member { base, .. } | Expr::Index { base, .. } => *base,
+            Expr::Local(local) => return function.locals.get(*local).map(|local| local.name.to_ascii_lowercase()),
+            Expr::Name { path, .. } => return path.last().map(|name| name.to_ascii_lowercase()),
+            _ => return None,
+        };
+    }
+    None
+}
+
 /// Whether an element is a number that somebody has computed. Letters are of what somebody wrote, and statuses no results.
 fn is_result(scope: &Scope<'_>, element: ExprId) -> bool {
     match scope.type_of(element).value() {
