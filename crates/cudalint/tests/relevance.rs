@@ -533,7 +533,7 @@ fn sources_that_are_refused_for_their_order() {
     let told = |main: &str| {
         let part = format!("#include <cuda_runtime.h>\n{}void error(const char *what) {{}}\n", dropping("was"));
         let main = format!("#include \"part.cu\"\n{main}");
-        let mut all = self::told(&Sandbox::new(&[("main.cu", &*main), ("part.cu", &*part)]));
+        let mut all = told(&Sandbox::new(&[("main.cu", &*main), ("part.cu", &*part)]));
         all.retain(|name| name.starts_with("was"));
         all
     };
