@@ -44,8 +44,11 @@ pub(crate) fn misfit(
     let declared = Declared::new(project, id, given);
     let early = || has_all.then(|| called_too_early(project, id, &declared)).flatten();
     let whole = second_main(project, id).or_else(|| stream_of_nothing(project, id));
-    if let Some(found) = whole.or_else(|| redefined(project, id)).or_else(early) {
+    if let Some(found) = whole {
         return Some(found);
+    }
+    if let Some((span, what)) = redefined(project, id).or_else(early) {
+        return Some(Misfit { span, what });
     }
     module.functions.iter_enumerated().find_map(|(number, function)| {
         let body = function.body.as_ref()?;

@@ -1,7 +1,6 @@
 //! What compilers refuse for the order that they meet it in: a function that a file defines although a source that it includes does, and one
 //! that is called before anything declares it. A file with one of these is no program.
 
-use crate::misfits::Misfit;
 use crate::roles::COMPILED;
 use crate::undeclared::Declared;
 use cudalint_program::Project;
@@ -10,7 +9,7 @@ use cudalint_program::visit::{Item, walk};
 use cudalint_syntax::Span;
 
 /// A function that a source has twice: in its own text, and in that of a source that it includes.
-pub(crate) fn redefined(project: &Project, id: ModuleId) -> Option<Misfit> {
+pub(crate) fn redefined(project: &Project, id: ModuleId) -> Option<(Span, String)> {
     let module = project.module(id);
     let included = &project.includes().reach(id.index() as u32).included;
     let is_source = |id: ModuleId| COMPILED.iter().any(|ending| project.path(id).ends_with(ending));
@@ -29,10 +28,7 @@ pub(crate) fn redefined(project: &Project, id: ModuleId) -> Option<Misfit> {
                     .is_some_and(|it| is_plain(project.module(other), it) && self::head(project, other, it) == head)
         })
     })?;
-    Some(Misfit {
-        span: twice.name_span,
-        what: format!("`{}`, which a source that is included defines, too", twice.name),
-    })
+    Some((twice.name_span, format!("`{}`, which a source that is included defines, too", twice.name)))
 }
 
 /// Whether a function is one and the same thing in each configuration, with a body of its own.
@@ -55,7 +51,7 @@ fn head(project: &Project, id: ModuleId, function: &Function) -> String {
 
 /// A call of a function of the file that is declared further down only. `declared`: what the file says of names, all of whose includes are
 /// in sight.
-pub(crate) fn called_too_early(project: &Project, id: ModuleId, declared: &Declared<'_>) -> Option<Misfit> {
+pub(crate) fn called_too_early(project: &Project, id: ModuleId, declared: &Declared<'_>) -> Option<(Span, String)> {
     let module = project.module(id);
     let is_source = COMPILED.iter().any(|ending| project.path(id).ends_with(ending));
     // C takes such a call for a declaration.
@@ -77,7 +73,7 @@ pub(crate) fn called_too_early(project: &Project, id: ModuleId, declared: &Decla
                 && declared.lacks_before(name, callee.span.start as usize, function)
             {
                 let what = format!("a call of `{name}` in front of its declaration");
-                found = Some(Misfit { span: callee.span, what });
+                found = Some((callee.span, what));
             }
             found.is_none()
         });
