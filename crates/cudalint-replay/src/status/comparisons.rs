@@ -59,7 +59,7 @@ pub(super) fn asserts<'s>(module: &Module, condition: ExprId, scope: impl FnOnce
 /// Whether the difference of two elements is how far a result is from what the host has computed by itself: `c_gpu[i] - c_cpu[i]`.
 pub(super) fn is_distance_to_the_host(module: &Module, function: &Function, a: ExprId, b: ExprId) -> bool {
     const OF_HOST: [&str; 5] = ["cpu", "gold", "expected", "serial", "sequential"];
-    const OF_DEVICE: [&str; 3] = ["gpu", "cuda", "device"];
+    const OF_DEVICE: [&str; 2] = ["gpu", "device"];
     let [Some(a), Some(b)] = [a, b].map(|side| array_of(module, function, side)) else { return false };
     let says = |name: &str, words: &[&str]| words.iter().any(|word| name.contains(word));
     [(&a, &b), (&b, &a)].into_iter().any(|(host, device)| says(host, &OF_HOST) && says(device, &OF_DEVICE))
