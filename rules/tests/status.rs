@@ -413,3 +413,15 @@ fn kernels_that_a_macro_puts_together() {
     let named: Vec<bool> = named.map(|finding| finding.message.contains("`of_4::set`")).collect();
     assert_eq!(named, [true, true]);
 }
+
+/// What the first generation of cuBLAS computes returns nothing, whichever header includes its own.
+#[test]
+fn the_first_generation_of_a_library_behind_a_header() {
+    let told = |library: &str| {
+        let header = format!("#pragma once\n#include <{library}>\n");
+        let text = "#include \"gpu.h\"\nvoid run(double *a, double *b, int n) { cublasDaxpy(n, 2.0, a, 1, b, 1); }\n";
+        told(&[("gpu.h", &header), ("a.cu", text)])
+    };
+    assert!(told("cublas.h").is_empty());
+    assert_eq!(told("cublas_v2.h"), ["unchecked-api-call"]);
+}

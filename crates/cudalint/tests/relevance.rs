@@ -547,3 +547,36 @@ fn sources_that_are_refused_for_their_order() {
     assert_eq!(told(&format!("void set_up(int);\n{early}")), ["was"]);
     assert_eq!(told(&early.replace("set_up(4)", "void set_up(int); set_up(4)")), ["was"]);
 }
+
+/// Where nothing else builds a project, the scripts that call the compiler say what is in its programs.
+#[test]
+fn sources_that_no_script_compiles() {
+    let was = format!("#include <cuda_runtime.h>\n{}int main() {{ void *p; was(&p); return 0; }}\n", dropping("was"));
+    let told = |script: &str| {
+        let main = |name: &str| format!("#include <cuda_runtime.h>\n{}int main() {{ return 0; }}\n", dropping(name));
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(main);
+        let all = [("a.cu", &*a), ("b.cu", &*b), ("c.cu", &*c), ("d.cu", &*d), ("was.cu", &*was), ("all.sh", script)];
+        self::told(&Sandbox::new(&all)).into_iter().find(|name| name.starts_with("was"))
+    };
+    let script = "nvcc a.cu -o a\nnvcc b.cu -o b\nnvcc c.cu -o c\nnvcc d.cu -o d\n";
+    assert_eq!(told(script).as_deref(), Some("was?"));
+    assert_eq!(told(&format!("{script}nvcc was.cu -o was\n")).as_deref(), Some("was"));
+    assert_eq!(told("echo a.cu b.cu c.cu d.cu\n").as_deref(), Some("was"));
+}
+
+/// A name that nobody defines is supposed for code for a GPU that stands under it alone, and not where other groups have such code without it,
+/// or where somebody has switched it off.
+#[test]
+fn branches_that_the_file_can_do_without() {
+    let told = |more: &str| {
+        let text = format!(
+            "#include <cuda_runtime.h>\n{more}\n__global__ void k(int *v) {{ *v = 1; }}\nvoid was(void **p, int *v) {{\n#ifdef TRIAL\n\
+             cudaMalloc(p, 4);\nk<<<1, 1>>>(v);\n#else\n*p = v;\n#endif\n}}\n\
+             int main() {{ void *p; int v; was(&p, &v); return 0; }}\n"
+        );
+        self::told(&Sandbox::new(&[("a.cu", &*text)])).contains(&"was".to_owned())
+    };
+    assert!(told(""));
+    assert!(!told("// #define TRIAL"));
+    assert!(!told("__global__ void j();\nvoid i() {\n#ifndef TRIAL\nj<<<1, 1>>>();\n#else\nj<<<2, 1>>>();\n#endif\n}"));
+}
