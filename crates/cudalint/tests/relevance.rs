@@ -556,7 +556,7 @@ fn sources_that_no_script_compiles() {
         let main = |name: &str| format!("#include <cuda_runtime.h>\n{}int main() {{ return 0; }}\n", dropping(name));
         let [a, b, c, d] = ["a", "b", "c", "d"].map(main);
         let all = [("a.cu", &*a), ("b.cu", &*b), ("c.cu", &*c), ("d.cu", &*d), ("was.cu", &*was), ("all.sh", script)];
-        self::told(&Sandbox::new(&all)).into_iter().find(|name| name.starts_with("was"))
+        told(&Sandbox::new(&all)).into_iter().find(|name| name.starts_with("was"))
     };
     let script = "nvcc a.cu -o a\nnvcc b.cu -o b\nnvcc c.cu -o c\nnvcc d.cu -o d\n";
     assert_eq!(told(script).as_deref(), Some("was?"));
@@ -574,7 +574,7 @@ fn branches_that_the_file_can_do_without() {
              cudaMalloc(p, 4);\nk<<<1, 1>>>(v);\n#else\n*p = v;\n#endif\n}}\n\
              int main() {{ void *p; int v; was(&p, &v); return 0; }}\n"
         );
-        self::told(&Sandbox::new(&[("a.cu", &*text)])).contains(&"was".to_owned())
+        told(&Sandbox::new(&[("a.cu", &*text)])).contains(&"was".to_owned())
     };
     assert!(told(""));
     assert!(!told("// #define TRIAL"));
