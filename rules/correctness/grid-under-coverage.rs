@@ -4,6 +4,7 @@ use crate::parts::{assumptions, event_finding, launch_witness, places};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Difference;
 use cudalint_findings::{Finding, Label, Shows};
+use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_replay::facts::{Amount, CoverageClaim, Event, EventKind, LaunchFact, Pointer, Site};
 use cudalint_replay::given::{Given, HeldContents};
 use cudalint_replay::quantity::{Comparison, Quantity};
@@ -15,16 +16,25 @@ pub static RULE: Rule = rule!("grid-under-coverage", Correctness, Output)
     .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    // A launch that a loop gives one part of an array after the other need not cover the whole.
+    // A launch that is given one part of an array after the other, by a loop or beside another one, need not cover the whole.
     let launches = || context.facts.events.iter().filter_map(|event| Some((event, launch_of(event)?)));
-    let of_parts: Vec<Site> =
-        launches().filter(|(_, launch)| is_of_part(launch)).map(|(event, _)| event.site).collect();
-    for (event, launch) in launches().filter(|(event, _)| !of_parts.contains(&event.site)) {
+    let of_parts: Vec<(Site, Caller<'_>)> = launches()
+        .filter(|(_, launch)| is_of_part(launch))
+        .map(|(event, launch)| (event.site, (event.function, &*launch.kernel_name)))
+        .collect();
+    for (event, launch) in launches() {
+        let by = (event.function, &*launch.kernel_name);
+        if of_parts.iter().any(|(site, caller)| *site == event.site || *caller == by) {
+            continue;
+        }
         let Some(summary) = &launch.kernel_summary else { continue };
         let found = summary.covers.iter().find_map(|claim| under_coverage(context, event, launch, claim));
         sink.report_some(found);
     }
 }
+
+/// A function of the host, and the kernel that it launches.
+type Caller<'a> = ((ModuleId, FunctionId), &'a str);
 
 fn launch_of(event: &Event) -> Option<&LaunchFact> {
     match &event.kind {
@@ -33,13 +43,13 @@ fn launch_of(event: &Event) -> Option<&LaunchFact> {
     }
 }
 
-/// Whether a launch is given memory from somewhere behind its beginning.
+/// Whether a launch is given memory from somewhere behind its beginning, or from a place that is written as a sum.
 fn is_of_part(launch: &LaunchFact) -> bool {
-    let starts = |pointer: &Pointer| match pointer {
-        Pointer::Into { offset, .. } => offset.quantity == Quantity::Known(0),
-        _ => true,
+    let starts = |pointer: &Pointer, text: &str| match pointer {
+        Pointer::Into { offset, .. } if !offset.quantity.is_unknown() => offset.quantity == Quantity::Known(0),
+        _ => !text.contains('+'),
     };
-    launch.args.iter().filter_map(|arg| arg.pointer.as_ref()).any(|pointer| !starts(pointer))
+    launch.args.iter().any(|arg| arg.pointer.as_ref().is_some_and(|pointer| !starts(pointer, &arg.text)))
 }
 
 /// Whether no array that the launch is given has more elements than there are threads: then the kernel's bound is too large, as a

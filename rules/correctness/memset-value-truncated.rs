@@ -85,13 +85,14 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
     // other bytes.
     let is_whole = !["float", "double", "half"].iter().any(|kind| destination.element_name.contains(kind));
     let is_alone = known(bytes) == Some(element);
-    let may_be_flags = filling == Filling::Unknown && !is_python(context, event.site);
-    let is_flag = number == 1 && is_whole && (is_alone || may_be_flags);
-    if is_flag || filling == Filling::Unseen || only_measured(context.project, event) {
+    let is_out_of_sight = filling == Filling::Unknown && !is_python(context, event.site);
+    let is_flag = number == 1 && is_whole && (is_alone || is_out_of_sight);
+    if is_flag || is_out_of_sight || filling == Filling::Unseen || only_measured(context.project, event) {
         only_possible(&mut finding);
     }
-    if is_flag {
-        let assumption = format!("`{}` is read as a number, and not as a flag", destination.text);
+    if is_flag || is_out_of_sight {
+        let otherwise = if is_flag { "as a flag" } else { "as a pattern of bytes" };
+        let assumption = format!("`{}` is read as a number, and not {otherwise}", destination.text);
         finding.witness.get_or_insert_default().assumptions.push(assumption);
     }
     Some(finding)

@@ -28,6 +28,9 @@ pub enum Miscount {
     },
 }
 
+/// Bytes of the largest number that a member may be.
+const LARGEST_NUMBER: i64 = 8;
+
 /// Judges the count of a copy or set into or out of `argument`.
 pub fn miscount(argument: &PointerArgument, bytes: &Quantity, count: &CountShape) -> Option<Miscount> {
     let element = argument.element.filter(|bytes| *bytes > 1)?;
@@ -56,6 +59,14 @@ pub fn miscount(argument: &PointerArgument, bytes: &Quantity, count: &CountShape
             .times(&Quantity::Known(element))
             .surely_equals(&buffer.bytes.quantity)
             .then_some(Miscount::Elements { element }),
+        // Of a single record its first members may be meant: `sizeof(int)` of a counter in front of a table.
+        [(written_bytes, _)]
+            if element > LARGEST_NUMBER
+                && *written_bytes <= LARGEST_NUMBER
+                && buffer.bytes.quantity == Quantity::Known(element) =>
+        {
+            None
+        }
         [(written_bytes, written)] if *written_bytes != element && *written_bytes > 0 => {
             // bytes / written == allocation / element, without dividing.
             let here = bytes.times(&Quantity::Known(element));

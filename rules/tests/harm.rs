@@ -308,3 +308,63 @@ void move() {{ fill<<<1, 100>>>(b); }}
     assert_eq!(of("bad-free", &program("")).len(), 0);
     assert_eq!(of("bad-free", &program("cudaMalloc(&b, 400);")).len(), 1);
 }
+
+/// A store of what lies there anyway changes nothing for those who read it meanwhile; one that changes it does.
+#[test]
+fn parts_of_a_record_that_are_stored_back_as_they_were() {
+    let found = |change: &str, used: &str| {
+        let text = format!(
+            "struct Bird {{ float x; float speed; }};
+__global__ void move(Bird *birds, float *out, int n) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    Bird own = birds[i];
+    float sum = 0;
+    for (int k = 0; k < n; k++) {{ sum += birds[k].{used}; }}
+    {change}
+    birds[i] = own;
+    out[i] = sum;
+}}
+int main() {{
+    Bird *birds;
+    float *out;
+    cudaMalloc(&birds, 256 * sizeof(Bird));
+    cudaMalloc(&out, 256 * sizeof(float));
+    load(birds);
+    move<<<2, 128>>>(birds, out, 256);
+    show(out, birds);
+}}
+"
+        );
+        ["global-memory-race", "cross-block-dependency"].map(|rule| of(rule, &text)).concat().len()
+    };
+    assert_eq!(found("own.speed = sum;", "x"), 0);
+    assert_ne!(found("own.speed = sum;", "speed"), 0);
+    assert_ne!(found("own.x = sum;", "x"), 0);
+}
+
+/// Red and black: a cell of the other colour is stored back as it was.
+#[test]
+fn cells_that_a_condition_leaves_as_they_were() {
+    let found = |condition: &str| {
+        let text = format!(
+            "__global__ void sweep(float *u, int colour) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x + 1;
+    float own = u[i];
+    if ({condition}) own = 0.5f * (u[i - 1] + u[i + 1]);
+    u[i] = own;
+}}
+int main() {{
+    float *u;
+    cudaMalloc(&u, 1026 * sizeof(float));
+    load(u);
+    sweep<<<8, 128>>>(u, 0);
+    show(u);
+}}
+"
+        );
+        ["global-memory-race", "cross-block-dependency"].map(|rule| of(rule, &text)).concat().len()
+    };
+    assert_eq!(found("(i & 1) == colour"), 0);
+    assert_ne!(found("colour == 0"), 0);
+}

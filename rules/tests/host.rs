@@ -343,6 +343,71 @@ int main() {{
     assert_eq!(found("p + i * 256"), 0);
 }
 
+/// Two launches of one function, the second on what lies behind: the kernel's bound is the length of a row, and the rows are shared.
+#[test]
+fn launches_beside_each_other_share_an_array() {
+    let found = |second: &str| {
+        let text = format!(
+            "__global__ void odd(const uint4 *from, float *to, int width, int height) {{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
+    if (x >= width || y >= height) return;
+    to[y * width + x] = from[y * width + x].x;
+}}
+void run(uint4 *from, float *to) {{
+    odd<<<dim3(60, 540), 16>>>(from, to, 1920, 540);
+    {second}
+}}
+"
+        );
+        of("grid-under-coverage", &text).len()
+    };
+    assert_eq!(found(""), 1);
+    assert_eq!(found("odd<<<dim3(60, 540), 16>>>(from + 960, to, 1920, 540);"), 0);
+}
+
+/// Of a single record its first number may be meant; of many records, or of a number, it is not.
+#[test]
+fn the_first_member_of_a_record() {
+    let found = |elements: &str, count: &str| {
+        let text = format!(
+            "struct Found {{ unsigned count; unsigned long long keys[64]; }};
+void run() {{
+    Found *found;
+    cudaMalloc(&found, {elements}sizeof(Found));
+    cudaMemset(found, 0, {count});
+}}
+"
+        );
+        of("element-count-as-bytes", &text).len()
+    };
+    assert_eq!(found("", "sizeof(unsigned)"), 0);
+    assert_eq!(found("100 * ", "100 * sizeof(unsigned)"), 1);
+}
+
+/// What becomes of a pattern of bytes in a member is to be seen elsewhere; in memory that the function itself hands on it is not.
+#[test]
+fn bytes_that_a_member_is_filled_with() {
+    let found = |memory: &str| {
+        let text = format!(
+            "__global__ void add(float *to) {{ to[threadIdx.x] += 1; }}
+constexpr int FIRST = 0xfe;
+struct View {{ float *depth; }};
+void clear(View *view, int n) {{
+    {memory}
+}}
+"
+        );
+        let all = of("memset-value-truncated", &text);
+        all.iter().map(|found| found.confidence).collect::<Vec<_>>()
+    };
+    let member = "cudaMalloc(&view->depth, n * sizeof(float)); cudaMemset(view->depth, FIRST, n * sizeof(float));";
+    assert!(found(member).is_empty());
+    let own =
+        "float *own, first; cudaMalloc(&own, n * sizeof(float)); cudaMemset(own, 1, n * sizeof(float)); add<<<1, n>>>(own);
+    cudaMemcpy(&first, own, sizeof(float), cudaMemcpyDeviceToHost); if (first > 2) show(first);";
+    assert_eq!(found(own), [Confidence::Definite]);
+}
+
 /// `CuPy` hands a short integer over with zeros behind it: a longer parameter reads the number, unless that is negative.
 #[test]
 fn short_integers_for_longer_ones() {

@@ -127,6 +127,14 @@ impl<'p> File<'p> {
         own || function.scope.last().is_some_and(|class| self.is_template(class))
     }
 
+    /// Whether there is no code of a function of a header until somebody names it: each file has its own.
+    pub fn is_made_where_used(&self, function: &Function) -> bool {
+        !self.compiled
+            && function.role == FunctionRole::Free
+            && function.scope.segments.is_empty()
+            && function.is_static
+    }
+
     pub fn is_template(&self, class: &str) -> bool {
         let mut named = self.module.records.iter().filter(|record| record.name == *class).peekable();
         named.peek().is_some() && named.all(|record| !record.template_params.is_empty() && record.specializes.is_none())

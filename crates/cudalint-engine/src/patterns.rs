@@ -17,19 +17,27 @@ pub(crate) struct Patterns<'t> {
 
 impl<'t> Patterns<'t> {
     pub fn of(texts: &'t [Other]) -> Self {
-        const LISTING: [&str; 7] =
-            ["aux_source_directory", "AUX_SOURCE_DIRECTORY", "listdir", "os.walk", "iterdir", "shell ls", "scandir"];
+        const LISTING: [&str; 3] = ["aux_source_directory", "AUX_SOURCE_DIRECTORY", "shell ls"];
+        // Scripts list folders for many reasons; who looks for sources looks at the endings of names.
+        const WALKING: [&str; 4] = ["listdir", "os.walk", "iterdir", "scandir"];
+        const ENDINGS: [&str; 5] = ["endswith", "suffix", "splitext", "fnmatch", "glob"];
+        let has = |text: &Other, words: &[&str]| words.iter().any(|word| text.text.contains(word));
+        let lists = |text: &Other| has(text, &LISTING) || has(text, &WALKING) && has(text, &ENDINGS);
         let finds = |line: &str| {
-            line.contains("find ") && line.contains("-name") && (line.contains(".c") || line.contains(".*"))
+            let named = line.split("-name").skip(1).map(|rest| {
+                let word = rest.split_whitespace().next().unwrap_or("");
+                word.trim_matches(|letter: char| "\"'`\\);,".contains(letter))
+            });
+            line.contains("find ") && named.into_iter().any(may_be_source)
         };
         let mut all = Patterns::default();
         for text in texts {
-            if matches!(text.role, Role::Foreign | Role::Quiet) || finds_library(text) {
+            if matches!(text.role, Role::Foreign | Role::Quiet) || finds_library(text) || packs_only(text) {
                 continue;
             }
             let builds = text.role != Role::Document;
             all.any |= builds && text.text.lines().any(finds);
-            all.any |= text.role == Role::Build && LISTING.iter().any(|word| text.text.contains(word));
+            all.any |= text.role == Role::Build && lists(text);
             let deep = ["RECURSE", "rglob", "**", "recursive"].iter().any(|word| text.text.contains(word));
             let split = |letter: char| letter.is_whitespace() || "\"'`;,|".contains(letter);
             let kept = text.text.lines().filter(|line| !compiles_nothing(line));
@@ -70,10 +78,14 @@ impl<'t> Patterns<'t> {
         stars.into_iter().any(|(from, way, _, deep)| {
             let literal = way.rsplit('?').next().unwrap_or("").trim_matches(['/', '.']);
             let literal = literal.split("**").next().unwrap_or("").trim_matches('/');
-            let there = if literal.is_empty() || literal.contains('*') {
+            let ends_in = |literal: &str, above: &Path| above.ends_with(literal) && above.starts_with(from);
+            let behind_star = literal.rsplit_once("*/").map_or("", |(_, last)| last);
+            let there = if !behind_star.is_empty() && !behind_star.contains('*') {
+                folder.ancestors().any(|above| ends_in(behind_star, above))
+            } else if literal.is_empty() || literal.contains('*') {
                 folder.starts_with(from)
             } else {
-                let ends = |above: &Path| above.ends_with(literal) && above.starts_with(from);
+                let ends = |above: &Path| ends_in(literal, above);
                 if *deep { folder.ancestors().any(ends) } else { ends(folder) }
             };
             // From where `..` leads is not followed.
@@ -176,6 +188,26 @@ fn finds_library(text: &Other) -> bool {
     name.starts_with("Find") && text.path.extension().is_some_and(|ending| ending == "cmake")
 }
 
+/// Whether a pattern for names may mean sources, by its ending: `*.cu`, `*.c*`, `kernel*`, and not `*.so.*`.
+fn may_be_source(pattern: &str) -> bool {
+    match pattern
+        .split_once('.')
+        .map(|(_, ending)| ending.split_once('*').map_or((ending, false), |(fixed, _)| (fixed, true)))
+    {
+        _ if pattern.contains('$') => true,
+        None => pattern.contains('*'),
+        Some((fixed, is_open)) => COMPILED.iter().any(|ending| {
+            let ending = ending.trim_start_matches('.');
+            ending == fixed || is_open && ending.starts_with(fixed)
+        }),
+    }
+}
+
+/// Whether a text says what a package of Python takes along: that is built by nobody for it.
+fn packs_only(text: &Other) -> bool {
+    text.path.file_name().is_some_and(|name| name == "MANIFEST.in")
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Patterns, filled, matches};
@@ -196,7 +228,14 @@ mod tests {
         assert!(!covers("file(GLOB SOURCES \"src/*.cu\")", "/p/old", "a.cu"));
         assert!(covers("SRC = $(wildcard $(DIR)/*.cu)", "/p/anywhere", "a.cu"));
         assert!(covers("SRC = $(shell find . -name '*.cu')", "/p/anywhere", "a.cu"));
+        assert!(covers("SRC = $(shell find . -name \"*.c*\" -o -name \"x\")", "/p/anywhere", "a.cu"));
+        assert!(!covers("clean:\n\tfind . -type f -name \"*.pyc\" -delete\n", "/p", "a.cu"));
+        assert!(!covers("find \"$DIR\" -name '*.so.*' -type f", "/p", "a.cu"));
+        assert!(covers("for name in os.listdir(src):\n    if name.endswith('.cu'): all.append(name)", "/p", "a.cu"));
+        assert!(!covers("for name in os.listdir(root): include.append(name)", "/p", "a.cu"));
         assert!(covers("glob('src/**/*.cu', recursive=True)", "/p/src/deep", "a.cu"));
+        assert!(covers("file(GLOB S */kernels/*.cu)", "/p/a/kernels", "a.cu"));
+        assert!(!covers("omit = [\"*/tests/*\"]", "/p/dev", "a.cu"));
         assert!(!covers("rm -f *.o src/*~ core.*", "/p", "a.cu"));
         assert!(!covers("clean:\n\t-rm $(OBJ)/*\n", "/p/src", "a.cu"));
         assert!(!covers("depend:\n\tmakedepend -Y $(INCLUDES) *.cu *.h\n", "/p", "a.cu"));

@@ -274,7 +274,7 @@ impl<'p> Uses<'p> {
         }
         // Of a template there is no code until somebody names it. One that runs on the device may be made to be launched by others, where
         // nobody shows how.
-        let is_generic = file.is_generic(function)
+        let is_generic = (file.is_generic(function) || file.is_made_where_used(function))
             && (function.space.host && !function.space.global || self.is_used_somewhere(function));
         let library = Within::Library { home: at, is_kernel: function.space.global };
         let within = match file.of_program || file.compiled && !file.built && self.is_beside_plain_main(file, ask) {

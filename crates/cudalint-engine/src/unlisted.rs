@@ -37,6 +37,9 @@ const STARTS: [&str; 9] = [
     "DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN",
 ];
 
+/// Those of them that make modules of Python.
+const MODULES: [&str; 3] = ["PYBIND11_MODULE", "TORCH_LIBRARY", "NB_MODULE"];
+
 /// Whether a function is the first of a program, or of a module that something else loads.
 pub(crate) fn is_main(function: &Function) -> bool {
     const NAMES: [&str; 6] = ["main", "wmain", "WinMain", "wWinMain", "DllMain", "mexFunction"];
@@ -85,10 +88,18 @@ impl<'p> File<'p> {
     }
 
     fn starts(&self) -> bool {
-        *self.starts.get_or_init(|| {
-            self.module.map_or_else(|| has_main(self.text), |(_, module)| module.functions.iter().any(is_main))
-                || STARTS.iter().any(|name| words_at(self.text, name).next().is_some())
-        })
+        *self
+            .starts
+            .get_or_init(|| self.has_main() || STARTS.iter().any(|name| words_at(self.text, name).next().is_some()))
+    }
+
+    fn has_main(&self) -> bool {
+        self.module.map_or_else(|| has_main(self.text), |(_, module)| module.functions.iter().any(is_main))
+    }
+
+    /// Whether it begins only as a module of Python: nobody builds that by hand, whoever does names it in a list or a script.
+    fn is_python_module(&self) -> bool {
+        self.starts() && !self.has_main() && MODULES.iter().any(|name| words_at(self.text, name).next().is_some())
     }
 }
 
@@ -146,7 +157,8 @@ pub(crate) fn unlisted(
     let left = sources.iter().filter(|at| !is_listed[**at] && !is_part(at)).count();
     let tells = listed >= LEAST && listed >= left;
     // The list of a whole program: what is no program by itself is in none where it is not listed.
-    let lists_program = listed >= LEAST && sources.iter().any(|at| is_listed[*at] && files[*at].starts());
+    let begins = |at: usize| is_listed[at] && files[at].is_compiled() && files[at].starts();
+    let lists_program = listed >= LEAST && (0..files.len()).any(begins);
     // A header that no file of a program includes is in no build, however its sources are listed.
     let is_program = files.iter().any(|file| file.is_compiled() && file.starts());
     let has_build = |file: &File<'_>| builds.iter().any(|build| file.folder.starts_with(build.folder()));
@@ -262,7 +274,7 @@ pub(crate) fn unlisted(
                 || !(file.starts() && is_made_if_asked(file))
                     && (is_listed() || !is_covered[*at] && is_commented_out(file))
         };
-        let by_kind = if file.is_compiled() && file.starts() {
+        let by_kind = if file.is_compiled() && file.starts() && !(lists_program && file.is_python_module()) {
             // Where the build makes the other programs of a folder one by one, it is made by hand, if at all.
             !is_covered[*at]
                 && (programs_made(file) >= LEAST_PROGRAMS
@@ -272,7 +284,8 @@ pub(crate) fn unlisted(
                 || is_left_out()
         } else if file.is_compiled() {
             let is_told = (tells || lists_program) && has_build(file) && !is_covered[*at] || is_left_out();
-            is_told && !by_hand.contains(file.folder) || !is_covered[*at] && is_kept_copy(file, &files)
+            is_told && (file.is_python_module() || !by_hand.contains(file.folder))
+                || !is_covered[*at] && is_kept_copy(file, &files)
         } else {
             // A library that is a part of the project's own programs, and hands on no headers, has no other users.
             (!library && is_program || programs && !hands_on || tells && has_build(file) && !library)

@@ -80,6 +80,42 @@ fn sources_beside_a_build_of_few() {
     }
 }
 
+/// A module of Python that neither the package's list nor a script names is a draft, although it begins a module, and although another
+/// one beside it is loaded by a script. Scripts that list folders of libraries, remove files and pack headers make nothing.
+#[test]
+fn modules_of_python_that_no_list_names() {
+    let module = format!(
+        "#include <cuda_runtime.h>\n{}PYBIND11_MODULE(draft, m) {{ m.def(\"part\", &part); }}\n",
+        dropping("part")
+    );
+    let plain = "#include <cuda_runtime.h>\nvoid own() {}\n";
+    let told = |setup: &str, more: (&str, &str)| {
+        let files = [
+            ("csrc/a.cu", plain),
+            ("csrc/b.cu", plain),
+            ("csrc/c.cu", plain),
+            ("csrc/d.cu", plain),
+            ("csrc/bind.cpp", "PYBIND11_MODULE(all, m) {}\n"),
+            ("dev/draft.cu", &*module),
+            ("dev/other.cu", "#include <cuda_runtime.h>\nPYBIND11_MODULE(other, m) {}\n"),
+            ("dev/load.py", "load(name='other', sources=['other.cu'])\n"),
+            ("setup.py", setup),
+            more,
+        ];
+        of("part", &files)
+    };
+    let list = "setup(ext_modules=[CUDAExtension('all', ['csrc/a.cu', 'csrc/b.cu', 'csrc/c.cu', 'csrc/d.cu', 'csrc/bind.cpp'])])\n";
+    let none = ("x.txt", "");
+    assert_eq!(told(list, none), ["part?"]);
+    let walks = format!("for name in os.listdir(root): include.append(name)\n{list}");
+    assert_eq!(told(&walks, none), ["part?"]);
+    assert_eq!(told(list, ("Makefile", "clean:\n\tfind . -type f -name \"*.pyc\" -delete\n")), ["part?"]);
+    assert_eq!(told(list, ("MANIFEST.in", "recursive-include dev *.cu\n")), ["part?"]);
+    assert_eq!(told(list, ("pyproject.toml", "[tool.coverage.run]\nomit = [\"*/tests/*\"]\n")), ["part?"]);
+    assert_eq!(told(list, ("dev/bench.py", "load(name='draft', sources=['draft.cu'])\n")), ["part"]);
+    assert_eq!(told(&format!("ALL = glob.glob('dev/*.cu')\n{list}"), none), ["part"]);
+}
+
 /// Where a build names all sources of a program, another `main` beside its own is in no program, and calls nothing.
 #[test]
 fn functions_that_only_a_shelved_program_calls() {

@@ -24,6 +24,11 @@ impl Machine<'_> {
         value: Option<&Val>,
     ) -> Val {
         let grain = self.objects[index].refine(piece.bytes, piece.low);
+        let changing = value.and_then(|value| self.without_rewrites(piece, index, (address, mask), value, grain));
+        let mask = changing.as_ref().unwrap_or(mask);
+        if mask.is_empty() {
+            return Val::unknown();
+        }
         let uniform = !address.varies() && mask.count() > 3;
         let writes = value.is_some() || piece.touch.kind.writes();
         if !writes && let Some(read) = self.read_unwritten(piece, index, address, mask, uniform) {

@@ -39,6 +39,7 @@ mod record;
 mod recorder;
 mod relevance;
 mod reporting;
+mod rewrites;
 mod scan;
 mod shadow;
 mod state;

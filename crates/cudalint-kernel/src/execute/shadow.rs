@@ -123,6 +123,11 @@ impl Cell {
         self.flags & !(BY_WARP | STILL)
     }
 
+    /// Whether nobody has written it, surely or perhaps.
+    pub(super) const fn is_as_before(&self) -> bool {
+        self.write == 0 && self.may_write == 0 && self.tag == INITIAL
+    }
+
     /// The cell so many places behind this one on a line in step.
     const fn behind(&self, way: u16, value: i64) -> Self {
         Self {
