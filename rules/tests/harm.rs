@@ -368,3 +368,42 @@ int main() {{
     assert_eq!(found("(i & 1) == colour"), 0);
     assert_ne!(found("colour == 0"), 0);
 }
+
+/// A program that only measures how long a kernel runs shows no race, be the memory managed; one that reads what it computed does.
+#[test]
+fn managed_memory_that_nobody_reads() {
+    let found = |shown: &str| {
+        let text = format!(
+            "__global__ void step(const int c, const int n, double *u, double *before) {{
+    int first = blockIdx.x * blockDim.x + threadIdx.x, stride = blockDim.x * gridDim.x;
+    for (int t = 0; t < 10; t++) {{
+        for (int i = first; i < n; i += stride) before[i] = u[i];
+        for (int i = first + 1; i < n; i += stride) u[i] = before[i] - c * before[i - 1];
+    }}
+}}
+int main() {{
+    const int n = 2000;
+    double *u, *before;
+    cudaMallocManaged(&u, n * sizeof(double));
+    cudaMallocManaged(&before, n * sizeof(double));
+    cudaEvent_t begin, end;
+    cudaEventCreate(&begin);
+    cudaEventCreate(&end);
+    cudaEventRecord(begin);
+    step<<<8, 256>>>(1, n, u, before);
+    cudaEventRecord(end);
+    cudaEventSynchronize(end);
+    float elapsed = 0;
+    cudaEventElapsedTime(&elapsed, begin, end);
+    printf(\"%f\\n\", elapsed);
+    {shown}
+    cudaFree(u);
+    cudaFree(before);
+}}
+"
+        );
+        of("global-memory-race", &text).len()
+    };
+    assert_eq!(found(""), 0);
+    assert_ne!(found("printf(\"%f\\n\", u[1]);"), 0);
+}

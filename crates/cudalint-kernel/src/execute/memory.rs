@@ -6,6 +6,7 @@ use super::value::{Data, Shape, Val};
 use crate::code::Ty;
 use crate::launch::Contents;
 use crate::report::{AccessKind, Object, ObjectKind, Site, SureUse};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -265,6 +266,8 @@ pub(super) struct Memory {
     pub(super) reads: Vec<NotedRead>,
     /// Whether cells of it have been written, surely or perhaps.
     pub(super) stored: bool,
+    /// Cells in which somebody has stored what was there before: readers, as the cells have it.
+    pub(super) rewritten: FxHashSet<u64>,
     pub(super) initial: Initial,
     pub(super) local: Option<LocalCells>,
     /// Stamp at which all values in it were forgotten; 0 for never.
@@ -321,6 +324,7 @@ impl Memory {
             cells: Cells::default(),
             reads: Vec::new(),
             stored: false,
+            rewritten: FxHashSet::default(),
             initial: Initial::Something,
             local: None,
             forgotten: 0,
@@ -345,6 +349,7 @@ impl Memory {
     /// Cells for a new block.
     pub(super) fn renew(&mut self) {
         self.cells.clear();
+        self.rewritten.clear();
         self.forgotten = 0;
         self.may_be_written = false;
         self.wrote = false;
@@ -363,6 +368,7 @@ impl Memory {
             Some(grain) => {
                 for _ in wanted..grain {
                     self.cells.halve();
+                    self.rewritten = self.rewritten.iter().flat_map(|cell| [cell << 1, (cell << 1) | 1]).collect();
                 }
                 self.grain = Some(wanted);
                 wanted
@@ -386,7 +392,9 @@ impl Memory {
         }
         let mut left: Vec<(u64, u64)> = Vec::new();
         for number in 0..cells {
-            if self.cells.peek(number).is_some_and(|cell| cell.write != 0 || cell.may_write != 0) {
+            if self.cells.peek(number).is_some_and(|cell| cell.write != 0 || cell.may_write != 0)
+                || self.rewritten.contains(&number)
+            {
                 continue;
             }
             let (from, to) = (number << grain, (number + 1) << grain);

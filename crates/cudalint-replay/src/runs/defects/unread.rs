@@ -7,10 +7,13 @@
 use crate::facts::{Buffer, Event, EventKind, Site};
 use crate::speaks::speaks_by_parameters;
 use cudalint_program::api::ApiId;
-use cudalint_program::api::effects::{Effect, Space};
-use cudalint_program::ir::{Expr, ExprId, Function, LaunchExpr, LocalId, Module, ModuleId, Path, Stmt, StmtId, Type};
+use cudalint_program::api::effects::Effect;
+use cudalint_program::ir::{
+    Expr, ExprId, Function, LaunchExpr, LocalId, Module, ModuleId, Path, Stmt, StmtId, Type, TypeId,
+};
 use cudalint_program::visit::{Item, operands, walk};
 use cudalint_program::{Name, Project, ir};
+use typed_index_collections::TiSlice;
 
 /// Casts and the like around a variable that are looked through.
 const MAX_DEPTH: u32 = 8;
@@ -124,6 +127,15 @@ pub(crate) struct Reader<'p> {
     pub function: &'p Function,
 }
 
+/// Whether a type is a number, be it constant.
+fn is_number(types: &TiSlice<TypeId, Type>, ty: TypeId) -> bool {
+    let plain = match types.get(ty) {
+        Some(Type::Qualified { ty, .. }) => types.get(*ty),
+        plain => plain,
+    };
+    matches!(plain, Some(Type::Int { .. } | Type::Float { .. } | Type::Bool))
+}
+
 impl<'p> Reader<'p> {
     /// The function around a place, where all of it is understood.
     pub fn around(project: &'p Project, site: Site) -> Option<Self> {
@@ -180,15 +192,14 @@ impl<'p> Reader<'p> {
         let Some((module, id)) = self.kernel_of(launch).and_then(named) else { return false };
         let Some(kernel) = self.project.function_at(module, id) else { return false };
         let types = &self.project.module(module).types;
-        let is_number = |index: usize| {
-            let ty = kernel.params().get(LocalId(index as u32)).and_then(|parameter| types.get(parameter.ty));
-            matches!(ty, Some(Type::Int { .. } | Type::Float { .. } | Type::Bool))
+        let takes_number = |index: usize| {
+            kernel.params().get(LocalId(index as u32)).is_some_and(|parameter| is_number(types, parameter.ty))
         };
         for (index, arg) in launch.args.iter().enumerate() {
             match self.variable(*arg) {
                 Some(local) if self.is_pointer(local) => given.push(local),
                 Some(local) if self.is_number(local) => {}
-                _ if is_number(index) => {}
+                _ if takes_number(index) => {}
                 _ => return false,
             }
         }
@@ -225,8 +236,7 @@ impl<'p> Reader<'p> {
     }
 
     fn is_number(&self, local: LocalId) -> bool {
-        let ty = self.function.locals.get(local).and_then(|local| self.module.types.get(local.ty));
-        matches!(ty, Some(Type::Int { .. } | Type::Float { .. } | Type::Bool))
+        self.function.locals.get(local).is_some_and(|local| is_number(&self.module.types, local.ty))
     }
 
     fn is_pointer(&self, local: LocalId) -> bool {
@@ -393,9 +403,8 @@ impl<'p> Reader<'p> {
                 let by_address = !is_it(arg);
                 let own = |position: cudalint_program::api::effects::Arg| position.at() == at;
                 let found = api.effects.iter().find_map(|effect| match effect {
-                    Effect::Allocates { out, space, .. } if own(*out) && by_address && *space != Space::Managed => {
-                        Some(Use::Allocation)
-                    }
+                    // Whoever reads managed memory on the host uses the pointer in another way.
+                    Effect::Allocates { out, .. } if own(*out) && by_address => Some(Use::Allocation),
                     Effect::Frees(freed) if own(*freed) && !by_address => Some(Use::Allocation),
                     Effect::Copies { to, .. } if own(*to) && (!by_address || self.is_number(local)) => {
                         Some(Use::Written)
