@@ -407,3 +407,35 @@ int main() {{
     assert_eq!(found(""), 0);
     assert_ne!(found("printf(\"%f\\n\", u[1]);"), 0);
 }
+
+/// What a thread of a corner reads first goes into a cell that it overwrites itself: who wrote it when is nothing to anybody, be the
+/// writer of another block, and be the cells records.
+#[test]
+fn cells_that_their_reader_stores_anew() {
+    let alone = |ty: &str, guard: &str| {
+        let text = format!(
+            "struct Cell {{ double a, b; }};
+__global__ void ghosts({ty} *u, const {ty} *inner) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+    int own = j * 64 + i;
+    if (j == 0 && {guard}) u[own] = u[own + 1];
+    if (i < 20) u[own] = inner[own];
+}}
+int main() {{
+    {ty} *u, *inner;
+    cudaMalloc(&u, 64 * 64 * sizeof({ty}));
+    cudaMalloc(&inner, 64 * 64 * sizeof({ty}));
+    load(u, inner);
+    ghosts<<<dim3(4, 4), dim3(16, 16)>>>(u, inner);
+    show(u);
+}}
+"
+        );
+        let all = ["global-memory-race", "cross-block-dependency"].map(|rule| of(rule, &text)).concat();
+        all.iter().filter(|found| found.confidence > Confidence::Possible).count()
+    };
+    for ty in ["float", "Cell"] {
+        assert_eq!(alone(ty, "i < 19"), 0, "{ty}");
+        assert_ne!(alone(ty, "i < 30"), 0, "{ty}");
+    }
+}

@@ -527,3 +527,56 @@ int main() {{
     assert_eq!(told("float *operator&() { return data; }"), 0);
     assert_eq!(told(""), 1);
 }
+
+/// A kernel keeps a pointer in a variable of the device; later ones write through that what nobody gives them.
+#[test]
+fn memory_that_a_kernel_has_put_a_pointer_to_somewhere() {
+    let told = |first: &str| {
+        let text = format!(
+            "__device__ float *kept;
+__global__ void keep(float *memory) {{ {first} }}
+__global__ void fill() {{ kept[threadIdx.x] = threadIdx.x; }}
+int main() {{
+    float *memory, all[32];
+    cudaMalloc(&memory, sizeof(all));
+    keep<<<1, 1>>>(memory);
+    fill<<<1, 32>>>();
+    cudaMemcpy(all, memory, sizeof(all), cudaMemcpyDeviceToHost);
+    return all[3] > 0;
+}}
+"
+        );
+        of("uninitialized-device-memory", &text).len() + of("partial-initialization", &text).len()
+    };
+    assert_eq!(told("kept = memory;"), 0);
+    assert_ne!(told(""), 0);
+}
+
+/// What is computed of something out of sight may be an array: nothing is known of how long that is.
+#[test]
+fn arrays_made_of_what_is_out_of_sight() {
+    let found = |made: &str| {
+        let text = format!(
+            "import numpy as np
+import cupy as cp
+
+kernel = cp.RawKernel(r'''
+extern \"C\" __global__ void go(const unsigned char *solid, float *f, int n) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && !solid[i]) f[i] = 1;
+}}''', 'go')
+y, x = np.meshgrid(np.arange(50), np.arange(100), indexing='ij')
+solid = cp.asarray({made}, dtype=cp.uint8)
+f = cp.zeros(5000, dtype=cp.float32)
+kernel((20,), (256,), (solid, f, 5000))
+print(f)
+"
+        );
+        let engine = Engine::new(cudalint_rules::RULES);
+        let found = engine.lint_texts(&[("example.py".to_owned(), &*text)], None).unwrap_or_default();
+        found.iter().filter(|finding| finding.rule.name == "guard-does-not-cover-access").count()
+    };
+    assert_eq!(found("(x - 3) ** 2 + (y - 4) ** 2 <= 100"), 0);
+    assert_eq!(found("x * 2"), 0);
+    assert_ne!(found("3"), 0);
+}

@@ -25,7 +25,7 @@ use crate::unread_symbols::lands_unread;
 use cudalint_findings::{Confidence, Fault, Finding, Shows, Witness};
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
-use cudalint_program::ir::{Function, FunctionRole, ModuleId};
+use cudalint_program::ir::{Expr, ExprNode, Function, FunctionRole, ModuleId};
 use cudalint_replay::facts::{Facts, SpaceFault, SpaceFaultKind, Step};
 use cudalint_syntax::{Language, Span, flaw};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -125,6 +125,7 @@ impl<'p> Relevance<'p> {
                 .or_else(|| self.lone.get_or_init(|| Lone::of(self.project, self.others.as_ref())).needed(finding))
                 .or_else(|| self.has_unlisted_launch(finding))
                 .or_else(|| self.has_idle_kernel(finding))
+                .or_else(|| self.has_idle_launch(finding))
                 .or_else(|| self.others.as_ref().and_then(|_| lands_unread(self.project, finding)))
                 .or_else(|| takes_long_for_larger(self.project, id, finding))
                 .or_else(|| self.is_launched_unread(finding))
@@ -357,6 +358,17 @@ impl<'p> Relevance<'p> {
             }
         }
         reason
+    }
+
+    /// Whether the launch that a finding in a kernel is shown with stands in a function that nobody calls.
+    fn has_idle_launch(&self, finding: &Finding) -> Option<String> {
+        finding.claim.kernel.as_ref()?;
+        finding.related.iter().find_map(|label| {
+            let id = self.project.modules().find(|id| **self.project.path(*id) == *label.place.path)?;
+            let range = &label.place.range;
+            let is_it = |node: &ExprNode| matches!(node.kind, Expr::Launch(_)) && node.span.range() == *range;
+            self.project.module(id).exprs.iter().any(is_it).then(|| self.nobody_calls(id, range.start))?
+        })
     }
 
     /// The same of the file that what the finding tells is launched or called in.

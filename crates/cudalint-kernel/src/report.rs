@@ -155,6 +155,8 @@ pub struct Again {
     pub(crate) conditions: Vec<OpenCondition>,
     /// The reads, in order.
     pub(crate) sites: Vec<Site>,
+    /// Most of them that are looked at one by one.
+    pub(crate) most: usize,
     /// Whether it was followed to its end.
     pub(crate) complete: bool,
     /// What has been found out so far.

@@ -59,7 +59,7 @@ fn of_again(again: &Again, each: &mut impl FnMut(&mut Site)) -> Again {
         each(&mut site);
         site
     };
-    let Again { launch, budget, conditions, sites, complete, known } = again;
+    let Again { launch, budget, conditions, sites, most, complete, known } = again;
     let conditions = conditions.iter().map(|it| OpenCondition { site: with(it.site), ..*it }).collect();
     let sites = sites.iter().map(|site| with(*site)).collect();
     let known = {
@@ -73,7 +73,7 @@ fn of_again(again: &Again, each: &mut impl FnMut(&mut Site)) -> Again {
         Traced { spots, all: *all, each, alone }
     };
     let (launch, budget, complete) = (launch.clone(), *budget, *complete);
-    Again { launch, budget, conditions, sites, complete, known: Mutex::new(known) }
+    Again { launch, budget, conditions, sites, most: *most, complete, known: Mutex::new(known) }
 }
 
 fn of_kind(kind: &mut EventKind, each: &mut impl FnMut(&mut Site)) {

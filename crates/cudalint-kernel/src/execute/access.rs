@@ -252,6 +252,9 @@ impl Machine<'_> {
         usage.written |= touch.kind.writes();
         if touch.kind.writes() {
             self.objects[index].changed = stamp;
+            if let Some(value) = value.filter(|_| self.objects[index].is_global()) {
+                self.handed_on(touch.ty, value);
+            }
         }
         let Some(size) = size.filter(|&size| size > 0) else {
             self.lose(index, touch.kind.writes());
@@ -313,6 +316,28 @@ impl Machine<'_> {
                 Val::unknown()
             }
             ty => one(self, ty, 0, value),
+        }
+    }
+
+    /// Pointers that are stored where later kernels find them: these may write what they point to, whoever is given it.
+    fn handed_on(&mut self, ty: &Ty, value: &Val) {
+        let leaves = match (&value.data, ty) {
+            (Data::Aggregate(leaves), Ty::Aggregate(layout)) => leaves
+                .iter()
+                .zip(&layout.leaves)
+                .filter(|(_, leaf)| leaf.ty == Ty::Pointer)
+                .map(|(value, _)| value.lane(0))
+                .collect(),
+            (_, Ty::Pointer) => vec![value.lane(0)],
+            _ => Vec::new(),
+        };
+        for (bits, tag) in leaves {
+            if matches!(tag, KNOWN | SOMEWHERE)
+                && let Some(memory) = (object_of(bits) as usize).checked_sub(1).and_then(|at| self.objects.get_mut(at))
+            {
+                memory.usage.written = true;
+                memory.usage.inexact = true;
+            }
         }
     }
 

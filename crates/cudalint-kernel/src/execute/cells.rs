@@ -112,7 +112,7 @@ impl Machine<'_> {
         // What an atomic operation reads stays where it was.
         let plain = piece.touch.kind != AccessKind::Atomic;
         for offset in collected.into_iter().filter(|_| plain) {
-            self.collect(self.code.expr(piece.touch.at).site, index, offset, None);
+            self.collect((self.code.expr(piece.touch.at).site, self.block), index, offset, None);
         }
         if let Some(unwritten) = unwritten {
             self.unwritten_read(piece.touch, index, piece.bytes, &unwritten);

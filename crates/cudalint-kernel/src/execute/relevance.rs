@@ -24,6 +24,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Most reads of one launch that are looked at one by one.
 const MOST: usize = 8;
 
+/// The same of a launch that costs little.
+const MOST_OF_SMALL: usize = 64;
+
 /// Shared memory is given to blocks in pieces of this many bytes, or of twice as many (CUDA Occupancy Calculator, "Shared Memory allocation
 /// unit size": 128 bytes since `sm_80`, 256 before). A read behind an array that stays in its last piece leaves the block's memory in no case: what
 /// it gives is all that the program can see of it. memcheck reports it all the same.
@@ -52,7 +55,9 @@ pub(super) fn can_be_asked(
     sites.dedup();
     let (launch, conditions) = (launch.clone(), conditions.to_vec());
     let complete = report.coverage.complete;
-    let again = Arc::new(Again { launch, budget: *budget, conditions, sites, complete, known: Mutex::default() });
+    let affordable = (MOST_OPERATIONS / report.coverage.operations.max(1)) as usize;
+    let most = affordable.clamp(MOST, MOST_OF_SMALL);
+    let again = Arc::new(Again { launch, budget: *budget, conditions, sites, most, complete, known: Mutex::default() });
     for (event, read) in report.events.iter_mut().zip(suspects) {
         event.again = read.map(|_| Arc::clone(&again));
     }
@@ -92,7 +97,7 @@ pub(super) fn reach(event: &Event, run: impl Fn(&Again, Watch) -> (ExecutionRepo
     if all == Reach::Nowhere || sites.len() == 1 && all != Reach::Open {
         return all;
     }
-    if number >= MOST {
+    if number >= again.most {
         return event.reach;
     }
     let found = *each.entry(read).or_insert_with(|| find_out(Some(read), None));
@@ -134,10 +139,16 @@ impl Machine<'_> {
         matches!(self.watch, Watch::Collects(_))
     }
 
-    /// Collects a cell of a suspicious read.
-    pub(super) fn collect(&mut self, read: Site, index: usize, offset: i64, stored_by: Option<u16>) {
+    /// Collects a cell of a suspicious read in a block.
+    pub(super) fn collect(
+        &mut self,
+        (read, block): (Site, [u32; 3]),
+        index: usize,
+        offset: i64,
+        stored_by: Option<u16>,
+    ) {
         if let Watch::Collects(spots) = &mut self.watch {
-            let cell = (self.block, index as u32, offset);
+            let cell = (block, index as u32, offset);
             let known = spots.entry(read).or_default().entry(cell).or_insert(stored_by);
             *known = known.filter(|lane| Some(*lane) == stored_by);
         }
@@ -239,16 +250,23 @@ impl Machine<'_> {
                 return seen.settle();
             }
             for lane in active() {
-                if let Some((index, offset, memory)) = memory_at(lane)
-                    && memory.is_global()
-                {
-                    seen.look((index, offset, bytes), self.block, lane);
+                let Some((index, offset, memory)) = memory_at(lane) else { continue };
+                for (at, bytes) in parts_of(touch.ty).filter(|_| memory.is_global()) {
+                    seen.look((index, offset + at, bytes), self.block, lane);
                 }
             }
             return;
         };
         // Of threads that perhaps store nothing, what was there before may stay.
-        if !simple || !placed || bytes == 0 || mask.maybe() > 0 || matches!(value.data, Data::Aggregate(_)) {
+        let whole = std::slice::from_ref(value);
+        let leaves = match (&value.data, touch.ty) {
+            (Data::Aggregate(leaves), Ty::Aggregate(layout)) if leaves.len() == layout.leaves.len() => {
+                Some(&leaves[..])
+            }
+            (Data::Aggregate(_), _) | (_, Ty::Aggregate(_)) => None,
+            _ => Some(whole),
+        };
+        let Some(leaves) = leaves.filter(|_| simple && placed && bytes > 0 && mask.maybe() == 0) else {
             let followed = touch.kind != AccessKind::Atomic
                 && !touch.asynchronous
                 && mask.maybe() == 0
@@ -257,13 +275,15 @@ impl Machine<'_> {
                 seen.see(value, mask);
             }
             return;
-        }
+        };
         for lane in active() {
             let Some((index, offset, memory)) = memory_at(lane) else { continue };
-            if memory.is_global() {
-                seen.keep((index, offset, bytes), self.block, lane, value.lane(lane));
-            } else if !is_followed(memory) {
-                seen.add(value.lane(lane));
+            for ((at, bytes), leaf) in parts_of(touch.ty).zip(leaves) {
+                if memory.is_global() {
+                    seen.keep((index, offset + at, bytes), self.block, lane, leaf.lane(lane));
+                } else if !is_followed(memory) {
+                    seen.add(leaf.lane(lane));
+                }
             }
         }
     }
@@ -279,13 +299,16 @@ impl Machine<'_> {
         value: Val,
     ) -> Val {
         let site = self.code.expr(touch.at).site;
+        let is_global = self.objects.get(index).is_some_and(Memory::is_global);
         let Watch::Varies(seen) = &mut self.watch else { return value };
         let Some(spots) = seen.spots.get(&site) else { return value };
-        // Another name for what is read elsewhere would hide that it was made of this.
-        if seen.one.is_some_and(|one| one != site) {
+        // What is read elsewhere gets the same name each time. In shared memory that would hide that it was made of this; in global
+        // memory, whoever reads what another thread has stored is seen to do so.
+        let is_asked = seen.one.is_none_or(|one| one == site);
+        if !is_asked && !is_global {
             return value;
         }
-        let (seed, block) = (seen.seed, self.block);
+        let (seed, block) = (if is_asked { seen.seed } else { u64::from(site.span.start) << 32 }, self.block);
         let meant = |lane: usize, offset: i64| {
             let all = offset..offset + i64::from(bytes);
             let mut stored = all.filter_map(|byte| spots.get(&(block, index as u32, byte)));
@@ -296,7 +319,7 @@ impl Machine<'_> {
             if !meant(usize::MAX, offset_of(bits)) {
                 return value;
             }
-            seen.met = true;
+            seen.met |= is_asked;
             let (bits, tag) = name(offset_of(bits));
             return Data::Uniform(bits, tag).into();
         }
@@ -308,7 +331,7 @@ impl Machine<'_> {
         if offsets.iter().all(Option::is_none) {
             return value;
         }
-        seen.met = true;
+        seen.met |= is_asked;
         let each = |lane: usize| offsets[lane].map_or_else(|| value.lane(lane), name);
         Val::tagged(Lanes::from_fn(self.n, |lane| each(lane).0), Lanes::from_fn(self.n, |lane| each(lane).1))
     }
@@ -317,6 +340,16 @@ impl Machine<'_> {
 /// The name that a varied value has.
 fn name_of(seed: u64, offset: i64) -> (i64, u8) {
     (mix(mix(0x1d1e, seed), offset as u64) as i64, NUMBER)
+}
+
+/// The scalars of a type: where each begins, and its bytes.
+fn parts_of(ty: &Ty) -> impl Iterator<Item = (i64, u32)> {
+    let (whole, leaves) = match ty {
+        Ty::Aggregate(layout) => (None, layout.leaves.as_slice()),
+        ty => (Some((0, ty.bytes().unwrap_or_default())), &[][..]),
+    };
+    let leaves = leaves.iter().map(|leaf| (i64::from(leaf.offset), leaf.ty.bytes().unwrap_or_default()));
+    whole.into_iter().chain(leaves)
 }
 
 /// Whether what is stored in memory is found again where it is read: nobody else looks at it.

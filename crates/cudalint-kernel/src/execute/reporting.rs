@@ -87,7 +87,7 @@ impl Machine<'_> {
         }
         let Some((lane, offset)) = first else { return };
         if !touch.kind.writes() {
-            self.collect(self.code.expr(touch.at).site, index, offset, None);
+            self.collect((self.code.expr(touch.at).site, self.block), index, offset, None);
         }
         let access = self.access_of(touch, lane, offset, size);
         let object = self.objects[index].object.clone();
@@ -207,14 +207,15 @@ impl Machine<'_> {
             return;
         }
         for conflict in self.conflicts.collected.take().unwrap_or_default() {
-            let other =
-                self.trace.record(conflict.stamp).filter(|record| !record.kind.writes()).map(|record| record.site);
-            let own = (!touch.kind.writes()).then(|| self.code.expr(touch.at).site);
+            // One that another block has read before is met again in that block.
+            let other = self.trace.record(conflict.stamp).filter(|record| !record.kind.writes());
+            let other = other.map(|record| (record.site, self.blocks_run.get(record.block as usize).copied()));
+            let own = (!touch.kind.writes()).then(|| (self.code.expr(touch.at).site, Some(self.block)));
             let lanes = [(other, conflict.lane), (own, conflict.other)];
             for (read, stores) in lanes {
                 let stores = Some(stores).filter(|_| conflict.scope != RaceScope::Grid);
-                if let Some(read) = read {
-                    self.collect(read, index, conflict.offset, stores);
+                if let Some((read, Some(block))) = read {
+                    self.collect((read, block), index, conflict.offset, stores);
                 }
             }
         }

@@ -92,7 +92,9 @@ impl Walker<'_> {
             }
             Kind::Int(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Number(..) => {
                 let dtype = self.dtype_argument(dtype, from.natural());
-                self.made(call, lib, dtype, Some(Rc::from(Vec::new())), None, &from.why)
+                // What is computed of something out of sight is taken for a number, and may be an array.
+                let shape = from.number().is_some().then(|| Rc::from(Vec::new()));
+                self.made(call, lib, dtype, shape, None, &from.why)
             }
             Kind::Range(range) => {
                 let length = length_of(range);
