@@ -85,7 +85,9 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
     // other bytes.
     let is_whole = !["float", "double", "half"].iter().any(|kind| destination.element_name.contains(kind));
     let is_alone = known(bytes) == Some(element);
-    let is_out_of_sight = filling == Filling::Unknown && !is_python(context, event.site);
+    // A byte may be meant as such, unless what is made of it is seen to leave the device.
+    let is_byte = (0..=255).contains(&number);
+    let is_out_of_sight = is_byte && filling != Filling::Fetched && !is_python(context, event.site);
     let is_flag = number == 1 && is_whole && (is_alone || is_out_of_sight);
     if is_flag || is_out_of_sight || filling == Filling::Unseen || only_measured(context.project, event) {
         only_possible(&mut finding);

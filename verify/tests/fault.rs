@@ -296,6 +296,16 @@ fn tests_that_look_at_the_last_error_of_a_launch_do_not_refute() {
     assert_eq!(judgement.verdict, Verdict::Refuted, "{}", judgement.reason);
 }
 
+/// A program that ends badly by itself, and well where something fails, has noticed nothing.
+#[test]
+fn a_failure_that_makes_a_program_end_well_is_not_noticed() {
+    let mut runs = silent();
+    runs.baseline = runs.baseline.ends("exit 1");
+    let judgement = judge(&runs);
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    assert!(judgement.reason.contains("ends with success"), "{}", judgement.reason);
+}
+
 #[test]
 fn a_place_that_is_not_reached_decides_nothing() {
     let mut runs = silent();

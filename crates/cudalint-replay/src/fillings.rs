@@ -24,6 +24,8 @@ const MAX_DEPTH: u32 = 4;
 pub enum Filling {
     /// Somebody may look at them.
     Looked,
+    /// The function copies them, or what is made of them, to somewhere else.
+    Fetched,
     /// The program names the pattern of bytes that they are made of.
     Meant,
     /// They are overwritten before anybody looks, or may be: the next that is given the memory may be what computes its values. Or the
@@ -70,6 +72,8 @@ pub fn filling(project: &Project, event: &Event, byte: u8) -> Filling {
         || uses.is_given_away(event.site.span)
     {
         Filling::Unseen
+    } else if uses.fetched {
+        Filling::Fetched
     } else {
         Filling::Looked
     }
@@ -107,6 +111,8 @@ struct Uses<'p> {
     reads: bool,
     /// Whether anything is copied between other memory.
     copies: bool,
+    /// Whether it is copied to somewhere else.
+    fetched: bool,
     /// Calls in which a library is given the memory for the status of what it computes.
     statuses: Vec<Span>,
 }
@@ -180,6 +186,7 @@ impl<'p> Uses<'p> {
             numbers: FxHashSet::default(),
             reads: false,
             copies: false,
+            fetched: false,
             statuses: Vec::new(),
         };
         // Places that are stored in, and uses that look at nothing, are met after what they stand in.
@@ -268,6 +275,7 @@ impl<'p> Uses<'p> {
                                     from.into_iter().for_each(&mut passes);
                                 }
                                 to.into_iter().for_each(&mut passes);
+                                self.fetched |= is_it(from) && !is_it(to);
                                 if is_it(to) {
                                     self.written.extend(Some(node.span).zip(bytes_of(reader, args)));
                                 }

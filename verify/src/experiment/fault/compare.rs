@@ -161,6 +161,11 @@ fn without_numbers(text: &str) -> String {
     out
 }
 
+/// Whether two reactions are one, whatever numbers are in them.
+pub fn same_but_for_numbers(one: &str, other: &str) -> bool {
+    without_numbers(one) == without_numbers(other)
+}
+
 /// The lines of a text without its numbers, in an order of their own.
 fn without_order(text: &str) -> String {
     let text = without_numbers(text);

@@ -1,7 +1,7 @@
 //! What is common to all faults: runs in which something fails are compared with one without, and the checked twin must
 //! stop.
 
-use super::compare::{Reaction, reaction};
+use super::compare::{Reaction, reaction, same_but_for_numbers};
 use super::places::LAUNCH_FAILURE;
 use crate::experiment::Judgement;
 use crate::experiment::place::Spot;
@@ -174,6 +174,26 @@ impl Trial<'_> {
             return not_observed(format!(
                 "nothing looks at `{what}` in {}, but its failure is noticed later, by `{}` at {}:{}: {how}",
                 target.spot.path, look.function, look.file, look.line
+            ));
+        }
+        // Who notices a failure does not end well where it ends badly otherwise.
+        if target.own.is_none() && failing.run.end == End::Exit(0) && self.baseline.run.end != End::Exit(0) {
+            let other = ending(&self.baseline.run);
+            return not_observed(format!(
+                "nothing can be told about {shown}: the program ends with success when `{what}` fails there, and with {other} when not"
+            ));
+        }
+        // Runs that differ by themselves, with what they draw or with the order of their threads, may be alike three times. What a
+        // failure brings about comes about again.
+        let plan = Plan { task: self.task, sites: target.sites.clone(), turn, ..Plan::default() };
+        let again = self.probed.run("injected-again", &plan);
+        let alike = match self.reaction("again", &again) {
+            Reaction::Reacts(other) | Reaction::Prints(other) => same_but_for_numbers(&other, how),
+            Reaction::Silent | Reaction::Unclear(_) => false,
+        };
+        if !alike {
+            return not_observed(format!(
+                "nothing can be told about {shown}: what happens when `{what}` fails there changes from run to run"
             ));
         }
         let verdict = if self.assumes { Verdict::NotObserved } else { Verdict::Refuted };
