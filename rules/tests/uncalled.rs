@@ -53,3 +53,28 @@ fn somebody_may_call_it() {
     assert!(told("example.cuh", "static void get(void **p)", "") > 0);
     assert!(told("example.cuh", "inline void get(void **p)", "") > 0);
 }
+
+/// No other file launches a `static` kernel, and its own may have the launch where nothing is compiled.
+#[test]
+fn a_kernel_of_its_own_file() {
+    let told = |head: &str, launch: &str| {
+        let text = format!(
+            "{head} void sum(unsigned n, const float *from, float *to) {{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && from[i] > 0) to[0] += from[i];
+}}
+{launch}
+"
+        );
+        let engine = Engine::new(cudalint_rules::RULES);
+        match engine.lint_texts(&[("example.cu".to_owned(), &text)], None) {
+            Ok(all) => all.iter().filter(|finding| finding.rule.name == "non-atomic-read-modify-write").count(),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let launch = "void run(const float *from, float *to) { sum<<<4, 256>>>(1000, from, to); }";
+    assert_eq!(told("static __global__", &format!("#if 0\n{launch}\n#endif")), 0);
+    assert_eq!(told("static __global__", launch), 1);
+    // Another file may launch it.
+    assert_eq!(told("__global__", &format!("#if 0\n{launch}\n#endif")), 1);
+}

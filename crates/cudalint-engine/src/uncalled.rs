@@ -220,6 +220,13 @@ impl<'p> Uses<'p> {
         if file.alone && file.is_uncalled(function, MAX_CALLS) {
             return Users::Never;
         }
+        // No other file can launch a `static` kernel of a source.
+        if file.alone && function.space.global && function.is_static && file.is_spelled(function) {
+            let same = |other: &Function| other.name == function.name && other.param_count == function.param_count;
+            if file.is_unused(&function.name, MAX_CALLS, &same) {
+                return Users::NotInProgram(format!("`{}` is launched, which nothing in its file does", function.name));
+            }
+        }
         let Some((others, unlisted)) = around else { return Users::Some };
         let ask = Ask { project, others, unlisted, left: Cell::new(MAX_ASKED), open: RefCell::default() };
         let is_idle = if file.module.language == Language::Python {
