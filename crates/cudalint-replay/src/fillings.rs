@@ -72,7 +72,7 @@ pub fn filling(project: &Project, event: &Event, byte: u8) -> Filling {
         || uses.is_given_away(event.site.span)
     {
         Filling::Unseen
-    } else if uses.fetched {
+    } else if uses.fetched.is_some() {
         Filling::Fetched
     } else {
         Filling::Looked
@@ -111,8 +111,8 @@ struct Uses<'p> {
     reads: bool,
     /// Whether anything is copied between other memory.
     copies: bool,
-    /// Whether it is copied to somewhere else.
-    fetched: bool,
+    /// A call that copies it to somewhere else.
+    fetched: Option<Span>,
     /// Calls in which a library is given the memory for the status of what it computes.
     statuses: Vec<Span>,
 }
@@ -186,7 +186,7 @@ impl<'p> Uses<'p> {
             numbers: FxHashSet::default(),
             reads: false,
             copies: false,
-            fetched: false,
+            fetched: None,
             statuses: Vec::new(),
         };
         // Places that are stored in, and uses that look at nothing, are met after what they stand in.
@@ -275,7 +275,9 @@ impl<'p> Uses<'p> {
                                     from.into_iter().for_each(&mut passes);
                                 }
                                 to.into_iter().for_each(&mut passes);
-                                self.fetched |= is_it(from) && !is_it(to);
+                                if is_it(from) && !is_it(to) {
+                                    self.fetched = Some(node.span);
+                                }
                                 if is_it(to) {
                                     self.written.extend(Some(node.span).zip(bytes_of(reader, args)));
                                 }
