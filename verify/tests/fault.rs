@@ -183,6 +183,16 @@ fn another_exit_status_refutes() {
     assert!(judgement.reason.contains("exit status 1"), "{}", judgement.reason);
 }
 
+/// What happens once may be the program's own doing: it draws, or its threads come in another order.
+#[test]
+fn what_does_not_happen_again_refutes_nothing() {
+    let mut runs = silent();
+    runs.injected = runs.injected.ends("case \"$CUDALINT_PROBE_LOG\" in *again*) exit 0;; *) exit 1;; esac");
+    let judgement = judge(&runs);
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    assert!(judgement.reason.contains("changes from run to run"), "{}", judgement.reason);
+}
+
 #[test]
 fn a_message_refutes() {
     for runs in [

@@ -24,11 +24,11 @@ impl<'t> Patterns<'t> {
         let has = |text: &Other, words: &[&str]| words.iter().any(|word| text.text.contains(word));
         let lists = |text: &Other| has(text, &LISTING) || has(text, &WALKING) && has(text, &ENDINGS);
         let finds = |line: &str| {
-            let named = line.split("-name").skip(1).map(|rest| {
+            let mut named = line.split("-name").skip(1).map(|rest| {
                 let word = rest.split_whitespace().next().unwrap_or("");
                 word.trim_matches(|letter: char| "\"'`\\);,".contains(letter))
             });
-            line.contains("find ") && named.into_iter().any(may_be_source)
+            line.contains("find ") && named.any(may_be_source)
         };
         let mut all = Patterns::default();
         for text in texts {
@@ -190,16 +190,14 @@ fn finds_library(text: &Other) -> bool {
 
 /// Whether a pattern for names may mean sources, by its ending: `*.cu`, `*.c*`, `kernel*`, and not `*.so.*`.
 fn may_be_source(pattern: &str) -> bool {
-    match pattern
-        .split_once('.')
-        .map(|(_, ending)| ending.split_once('*').map_or((ending, false), |(fixed, _)| (fixed, true)))
-    {
-        _ if pattern.contains('$') => true,
-        None => pattern.contains('*'),
-        Some((fixed, is_open)) => COMPILED.iter().any(|ending| {
-            let ending = ending.trim_start_matches('.');
-            ending == fixed || is_open && ending.starts_with(fixed)
-        }),
+    if pattern.contains('$') {
+        return true;
+    }
+    let Some((_, ending)) = pattern.split_once('.') else { return pattern.contains('*') };
+    let mut all = COMPILED.iter().map(|ending| ending.trim_start_matches('.'));
+    match ending.split_once('*') {
+        Some((first, _)) => all.any(|compiled| compiled.starts_with(first)),
+        None => all.any(|compiled| compiled == ending),
     }
 }
 

@@ -225,3 +225,45 @@ fn functions_of_the_device_that_no_kernel_calls() {
         assert!(!told.is_empty() && !is_possible(&told), "{kernel} {host}: {told:?}");
     }
 }
+
+/// A race that only the launch of a function that nobody calls shows; the same kernel is launched otherwise by one that runs.
+#[test]
+fn a_launch_in_a_function_that_nobody_calls() {
+    let gpu = "#include <cuda_runtime.h>
+__global__ void scale(float *values) {
+    int own = blockIdx.x * blockDim.x + threadIdx.x;
+    values[own] *= 2;
+}
+void live(float *values) { scale<<<4, 32>>>(values); }
+void dead(float *values) { scale<<<1, dim3(64, 8)>>>(values); }
+";
+    let main = |call: &str| {
+        format!(
+            "#include <cuda_runtime.h>
+void live(float *values);
+void dead(float *values);
+int main() {{
+    float *values, shown;
+    cudaMalloc(&values, 4096);
+    cudaMemset(values, 0, 4096);
+    live(values);
+    {call}
+    cudaMemcpy(&shown, values, 4, cudaMemcpyDeviceToHost);
+    return shown > 1;
+}}
+"
+        )
+    };
+    let told = |call: &str| {
+        let main = main(call);
+        let build = ("Makefile", "app: main.o gpu.o\n\tnvcc $^ -o $@\n%.o: %.cu\n\tnvcc -c $<\n");
+        let sandbox = Sandbox::new(&[build, ("main.cu", &*main), ("gpu.cu", gpu)]);
+        let rules = "non-atomic-read-modify-write,global-memory-race";
+        let ran = sandbox.run(&["--select", rules, "--min-confidence", "possible", "--output-format", "json", "."]);
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        let confidence = |finding: &serde_json::Value| finding["confidence"].as_str().unwrap().to_owned();
+        report["findings"].as_array().unwrap().iter().map(confidence).collect::<Vec<_>>()
+    };
+    assert!(told("").iter().all(|confidence| confidence == "possible") && !told("").is_empty());
+    assert!(told("dead(values);").contains(&"definite".to_owned()));
+}
