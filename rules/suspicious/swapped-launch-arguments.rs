@@ -24,7 +24,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::Launch(launch) = &event.kind else { return None };
     let division = launch.block_divided_by_grid?;
-    if is_named_so(&launch.grid.text, &launch.block.text) {
+    if is_named_so(&launch.grid.text, &launch.block.text) || are_equal(launch) {
         return None;
     }
     let message = format!(
@@ -50,6 +50,12 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     finding.fix = swapped(context, launch, event);
     finding.claim.launch = launch_witness(context, event, launch);
     Some(finding)
+}
+
+/// Whether both are the same number, with which nothing changes when they are swapped.
+fn are_equal(launch: &LaunchFact) -> bool {
+    let grid = launch.grid.axes[0].quantity.known();
+    grid.is_some() && grid == launch.block.axes[0].quantity.known()
 }
 
 /// Whether the names of grid and block say that each is what it is given for.

@@ -179,8 +179,8 @@ pub(crate) struct Traced {
     pub all: Option<Reach>,
     /// Of reads of an execution that was cut: whether somebody sees them where their block alone is executed, to its end.
     pub alone: FxHashMap<Site, bool>,
-    /// Where each goes by itself.
-    pub each: FxHashMap<Site, Reach>,
+    /// Where each goes by itself, of races between warps and of others.
+    pub each: FxHashMap<(Site, bool), Reach>,
 }
 
 /// The cells that suspicious reads are about, by the places of the reads, and which of those that are asked about are among them.

@@ -68,7 +68,7 @@ fn of_again(again: &Again, each: &mut impl FnMut(&mut Site)) -> Again {
             let spots = spots.iter().map(|(site, spots)| (with(*site), spots.clone())).collect();
             (Arc::new(spots), sites.iter().map(|site| with(*site)).collect())
         });
-        let each = each.iter().map(|(site, reach)| (with(*site), *reach)).collect();
+        let each = each.iter().map(|((site, across), reach)| ((with(*site), *across), *reach)).collect();
         let alone = alone.iter().map(|(site, seen)| (with(*site), *seen)).collect();
         Traced { spots, all: *all, each, alone }
     };

@@ -13,10 +13,11 @@ use super::scan::Scan;
 use super::touch::Touch;
 use super::value::{Data, KNOWN, NUMBER, Val, mix, object_of, offset_of};
 use super::watch::{Variation, Watch};
+use crate::figures::WARP;
 use crate::code::{BinaryOp, Code, Ty};
 use crate::launch::{Budget, LaunchInput};
 use crate::report::{
-    AccessKind, Again, Event, EventKind, ExecutionReport, ObjectKind, OpenCondition, Reach, Site, Traced,
+    AccessKind, Again, Event, EventKind, ExecutionReport, ObjectKind, OpenCondition, RaceScope, Reach, Site, Traced,
 };
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -76,8 +77,11 @@ pub(super) fn reach(event: &Event, run: impl Fn(&Again, Watch) -> (ExecutionRepo
         _ => <_>::default(),
     });
     let Some(number) = sites.iter().position(|site| *site == read) else { return event.reach };
+    // What the warp of whoever stores reads beside it is no part of a race between warps.
+    let across = matches!(event.kind, EventKind::Race { scope: RaceScope::Block, .. });
     let find_out = |one: Option<Site>, only: Option<[u32; 3]>| {
-        let variation = |seed| Box::new(Variation::new(Arc::clone(spots), (one, only), seed));
+        let beside = across && one.is_some();
+        let variation = |seed| Box::new(Variation::new(Arc::clone(spots), (one, only), beside, seed));
         let vary = |seed| match run(again, Watch::Varies(variation(seed))) {
             (report, Watch::Varies(mut seen)) => {
                 seen.settle();
@@ -94,13 +98,13 @@ pub(super) fn reach(event: &Event, run: impl Fn(&Again, Watch) -> (ExecutionRepo
         }
     };
     let all = *all.get_or_insert_with(|| if sites.len() == spots.len() { find_out(None, None) } else { Reach::Open });
-    if all == Reach::Nowhere || sites.len() == 1 && all != Reach::Open {
+    if all == Reach::Nowhere || sites.len() == 1 && all != Reach::Open && !across {
         return all;
     }
     if number >= again.most {
         return event.reach;
     }
-    let found = *each.entry(read).or_insert_with(|| find_out(Some(read), None));
+    let found = *each.entry((read, across)).or_insert_with(|| find_out(Some(read), None));
     // Many blocks share what an execution may cost; one alone comes to its end.
     let block = match &event.kind {
         EventKind::UninitializedRead { access, .. } if found == Reach::Open && !again.complete => access.thread.block,
@@ -309,13 +313,15 @@ impl Machine<'_> {
             return value;
         }
         let (seed, block) = (if is_asked { seen.seed } else { u64::from(site.span.start) << 32 }, self.block);
+        let group = if seen.across { WARP } else { 1 };
         let meant = |lane: usize, offset: i64| {
             let all = offset..offset + i64::from(bytes);
             let mut stored = all.filter_map(|byte| spots.get(&(block, index as u32, byte)));
-            stored.any(|stored| stored.is_none_or(|by| usize::from(by) != lane))
+            stored.any(|stored| stored.is_none_or(|by| usize::from(by) / group != lane / group))
         };
         let name = |offset: i64| name_of(seed, offset);
-        if let (Some((bits, KNOWN)), Data::Uniform(..)) = (address.alike(), &value.data) {
+        let parted = seen.across && self.n > WARP;
+        if let (Some((bits, KNOWN)), Data::Uniform(..), false) = (address.alike(), &value.data, parted) {
             if !meant(usize::MAX, offset_of(bits)) {
                 return value;
             }

@@ -26,6 +26,8 @@ pub(super) struct Variation {
     pub(super) one: Option<Site>,
     /// The block that is executed, if only one is.
     pub(super) only: Option<[u32; 3]>,
+    /// Whether only other warps than that of the one thread that stores get other values.
+    pub(super) across: bool,
     pub(super) seed: u64,
     /// Whether such a value has been read.
     pub(super) met: bool,
@@ -59,9 +61,10 @@ impl Variation {
     pub(super) fn new(
         spots: Arc<FxHashMap<Site, Spots>>,
         (one, only): (Option<Site>, Option<[u32; 3]>),
+        across: bool,
         seed: u64,
     ) -> Self {
-        Self { spots, one, only, seed, met: false, digest: 0, hidden: false, kept: BTreeMap::new() }
+        Self { spots, one, only, across, seed, met: false, digest: 0, hidden: false, kept: BTreeMap::new() }
     }
 
     /// A thread stores a value where others may look.

@@ -4,7 +4,7 @@ use super::modules::join;
 use crate::includes::normalize;
 use crate::ir::ModuleId;
 use crate::project::Project;
-use cudalint_syntax::Span;
+use cudalint_syntax::{Language, Span};
 
 /// The folder around a path; none around the topmost that the paths of the project show.
 fn above(path: &str) -> Option<&str> {
@@ -54,6 +54,46 @@ impl Project {
             at = above(folder);
         }
         found
+    }
+
+    /// The file of C++ that a Python file reads by a path, of which only the end may be known (`whole` is false). A script runs in
+    /// its own folder, or in one above it, where that is the only one with such a file; last comes the one file of the project
+    /// whose path ends so.
+    pub fn file_read(&self, from: ModuleId, path: &str, whole: bool) -> Option<ModuleId> {
+        if self.includes().is_alone(from.0) || whole && path.starts_with('/') {
+            return None;
+        }
+        // Of `folder + "x/kernels.cu"` nobody knows the name of the folder `…x`.
+        let known = normalize(if whole { path } else { path.split_once('/')?.1 });
+        let own = normalize(self.path(from));
+        let programs: Vec<(String, ModuleId)> = self
+            .modules()
+            .filter(|id| {
+                let module = self.module(*id);
+                module.language == Language::Cuda && module.inside.is_none()
+            })
+            .map(|id| (normalize(self.path(id)), id))
+            .collect();
+        let only = |holds: &dyn Fn(&str) -> bool| {
+            let mut found = programs.iter().filter(|(path, _)| holds(path)).map(|(_, id)| *id);
+            found.next().filter(|_| found.next().is_none())
+        };
+        let folder = above(&own)?;
+        let beside = normalize(&join(folder, &known));
+        if let Some(found) = only(&|path| path == beside) {
+            return Some(found);
+        }
+        let mut around: Vec<String> = Vec::new();
+        let mut at = above(folder);
+        while let Some(folder) = at {
+            around.push(normalize(&join(folder, &known)));
+            at = above(folder);
+        }
+        if programs.iter().any(|(path, _)| around.contains(path)) {
+            return only(&|path| around.iter().any(|here| here == path));
+        }
+        let named = known.trim_start_matches("../");
+        only(&|path| path.strip_suffix(named).is_some_and(|before| before.is_empty() || before.ends_with('/')))
     }
 
     /// The C++ in the strings of a Python module, in order.

@@ -123,7 +123,7 @@ impl Walker<'_> {
         Done::With(match op {
             PythonOp::Program(code) => {
                 let (maker, code) = (maker(call.api.library), call.get(code));
-                let module = code.and_then(|code| self.program_in(code));
+                let module = code.and_then(|code| self.program_of(code, call.args));
                 let refused = code.is_some_and(|code| self.is_refused(code, module, maker, call.args));
                 // `PyCUDA` compiles right here, and raises `CompileError`.
                 self.raised |= refused && maker == Maker::PyCuda;
@@ -135,7 +135,7 @@ impl Walker<'_> {
                 let (module, refused) = match call.get(of).map(|value| (value, &value.kind)) {
                     Some((_, Kind::Program(program))) => (program.module, program.refused),
                     Some((code, Kind::Str(_))) => {
-                        let module = self.program_in(code);
+                        let module = self.program_of(code, call.args);
                         (module, self.is_refused(code, module, maker, call.args))
                     }
                     _ => (None, false),

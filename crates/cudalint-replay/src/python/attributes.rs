@@ -52,6 +52,8 @@ impl Walker<'_> {
                 "stop" => Val::from(Kind::Int(range[1].clone())),
                 _ => later(),
             },
+            // A folder of `pathlib`, of which nobody knows the name.
+            Kind::Str(_) if matches!(name.as_str(), "parent" | "parents") => Val::from(Kind::Str(Rc::default())),
             // A pointer as a number.
             Kind::Memory(..) if matches!(name.as_str(), "ptr" | "value" | "mem" | "device_ptr" | "handle") => {
                 object.clone()

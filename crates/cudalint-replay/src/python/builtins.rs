@@ -42,6 +42,7 @@ pub(super) fn is_builtin(name: &str) -> bool {
             | "complex"
             | "str"
             | "len"
+            | "open"
             | "range"
             | "xrange"
             | "min"
@@ -111,6 +112,13 @@ impl Walker<'_> {
                 _ => None,
             },
             "argparse" => (rest == "ArgumentParser").then(|| self.parser()),
+            "os" if rest == "path.join" => Some(Val::joined_path(&args.positional.iter().collect::<Vec<_>>())),
+            "os" if matches!(rest, "path.abspath" | "path.realpath" | "path.normpath" | "fspath") => {
+                args.positional.first().filter(|path| matches!(path.kind, Kind::Str(_))).cloned()
+            }
+            "pathlib" if matches!(rest, "Path" | "PurePath" | "PosixPath") => {
+                Some(Val::joined_path(&args.positional.iter().collect::<Vec<_>>()))
+            }
             "sys" | "os" => match rest {
                 "exit" | "_exit" | "abort" => {
                     self.raised = true;
@@ -176,10 +184,11 @@ impl Walker<'_> {
                 }
                 match first.and_then(super::exprs::shown) {
                     Some(text) => Val::text(&text),
-                    None => Val::from(Kind::Str(Rc::new(super::value::Text { text: None, origin: None }))),
+                    None => Val::from(Kind::Str(Rc::new(super::value::Text::default()))),
                 }
             }
             "len" => self.length(first?),
+            "open" => Val::from(Kind::File(self.file_opened(args)?)),
             "range" | "xrange" => {
                 let [start, stop, step] = match args.positional.as_slice() {
                     [stop] => [Val::int(0), stop.clone(), Val::int(1)],
@@ -304,7 +313,7 @@ impl Walker<'_> {
                 let [a, b] = args.positional.as_slice() else { return None };
                 self.binary(BinaryOp::Pow, a, b, id)
             }
-            "input" => Val::from(Kind::Str(Rc::new(super::value::Text { text: None, origin: None }))),
+            "input" => Val::from(Kind::Str(Rc::new(super::value::Text::default()))),
             "isinstance" => match args.positional.as_slice() {
                 [value, class] => match instance_of(value, class) {
                     Some(truth) => Val::boolean(truth).because(&value.why),

@@ -37,7 +37,7 @@ impl Walker<'_> {
             Expr::Float { value, .. } => Val::from(Kind::Float(Some(*value))),
             Expr::Str(text) => {
                 let origin = Some(self.expr_site(id));
-                Val::from(Kind::Str(Rc::new(Text { text: Some(Rc::from(&**text)), origin })))
+                Val::from(Kind::Str(Rc::new(Text::of(Some(Rc::from(&**text)), origin))))
             }
             Expr::Null => Val::none(),
             Expr::Local(local) => {
@@ -226,7 +226,11 @@ impl Walker<'_> {
                     }
                 }
                 let text = text.filter(|text| text.len() <= MAX_TEXT).map(|text| Rc::from(text.as_str()));
-                Val::from(Kind::Str(Rc::new(Text { text, origin: Some(self.expr_site(id)) })))
+                let end = match parts.last() {
+                    Some(FormatPart::Text(piece)) if text.is_none() => Some(Rc::from(&**piece)),
+                    _ => None,
+                };
+                Val::from(Kind::Str(Rc::new(Text { text, end, origin: Some(self.expr_site(id)), file: None })))
             }
             PythonExpr::In { value, container, negated } => {
                 let (value, container) = (self.eval(*value), self.eval(*container));

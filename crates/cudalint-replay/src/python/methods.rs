@@ -34,6 +34,7 @@ impl Walker<'_> {
                 let kernel = Rc::clone(kernel);
                 self.kernel_method(id, receiver, &kernel, name, args)
             }
+            Kind::File(module) if matches!(name.as_str(), "read") => Some(Val::text_of_file(*module)),
             Kind::Program(program) => {
                 let program = Rc::clone(program);
                 Some(self.program_method(id, &program, name, args))
@@ -309,7 +310,10 @@ impl Walker<'_> {
     }
 
     fn string_method(&mut self, text: &Rc<Text>, name: &Name, args: &Args) -> Option<Val> {
-        let kept = |text: Option<Rc<str>>, origin| Val::from(Kind::Str(Rc::new(Text { text, origin })));
+        let kept = |text: Option<Rc<str>>, origin| Val::from(Kind::Str(Rc::new(Text::of(text, origin))));
+        if let Some(value) = self.path_method(text, name, args) {
+            return Some(value);
+        }
         Some(match name.as_str() {
             // What comes out is still the program of that literal.
             "format" | "replace" | "substitute" | "safe_substitute" | "encode" | "strip" | "lstrip" | "rstrip"

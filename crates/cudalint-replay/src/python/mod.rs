@@ -23,6 +23,7 @@ mod dtypes;
 mod emit;
 mod exprs;
 mod faults;
+mod files;
 pub(crate) mod forks;
 mod gufuncs;
 mod hand;

@@ -32,6 +32,15 @@ pub(super) struct NativeLaunch {
 }
 
 impl Walker<'_> {
+    /// The module of a program that is compiled with the options among these arguments: a string's, or a file's.
+    pub(super) fn program_of(&self, code: &Val, args: &Args) -> Option<ModuleId> {
+        let Kind::Str(text) = &code.kind else { return None };
+        match text.file {
+            Some(file) => Some(file).filter(|file| !self.options_choose(args, *file)),
+            None => self.program_in(code),
+        }
+    }
+
     /// The module that a string's program is.
     pub(super) fn program_in(&self, code: &Val) -> Option<ModuleId> {
         let Kind::Str(text) = &code.kind else { return None };

@@ -59,11 +59,20 @@ impl Walker<'_> {
                 let text = both
                     .filter(|(x, y)| x.len() + y.len() <= super::value::MAX_TEXT)
                     .map(|(x, y)| Rc::from(format!("{x}{y}").as_str()));
-                return Val::from(Kind::Str(Rc::new(Text { text, origin: x.origin.or(y.origin) })));
+                let end = y.ending().filter(|_| text.is_none()).map(Rc::from);
+                return Val::from(Kind::Str(Rc::new(Text { text, end, origin: x.origin.or(y.origin), file: None })));
+            }
+            // A path: `folder + "/kernels.cu"`, `folder / "kernels.cu"`.
+            (Kind::Unknown | Kind::Open(_), Kind::Str(y)) if op == BinaryOp::Add && y.text.is_some() => {
+                let end = y.text.clone();
+                return Val::from(Kind::Str(Rc::new(Text { end, ..Text::default() }))).because(&why);
+            }
+            (Kind::Unknown | Kind::Open(_) | Kind::Str(_), Kind::Str(_)) if op == BinaryOp::TrueDiv => {
+                return Val::joined_path(&[a, b]).because(&why);
             }
             (Kind::Str(x), _) if op == BinaryOp::Rem => {
                 // `"…%d…" % n`: what comes out is still that literal's program.
-                return Val::from(Kind::Str(Rc::new(Text { text: None, origin: x.origin })));
+                return Val::from(Kind::Str(Rc::new(Text::of(None, x.origin))));
             }
             (Kind::Tuple(x), Kind::Tuple(y)) if op == BinaryOp::Add => {
                 if !self.budget.may_copy(x.len() + y.len()) {

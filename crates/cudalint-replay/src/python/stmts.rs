@@ -199,7 +199,7 @@ impl Walker<'_> {
     /// What `with x as y` binds.
     fn entered(&mut self, value: &Val) -> Val {
         match &value.kind {
-            Kind::Package(_) | Kind::Array(_) | Kind::Open(_) => value.clone(),
+            Kind::Package(_) | Kind::Array(_) | Kind::Open(_) | Kind::File(_) => value.clone(),
             _ => Val::unknown(),
         }
     }

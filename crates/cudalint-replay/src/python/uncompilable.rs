@@ -127,6 +127,16 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether options of the compiler may decide which parts of a file are compiled.
+    pub(super) fn options_choose(&self, args: &Args, file: ModuleId) -> bool {
+        let plain = |option: &Val| option.str().is_some_and(|option| !option.contains("-D") && !option.contains("/D"));
+        let defines = args.given("options").is_some_and(|options| match self.listed(options) {
+            Some(all) => !all.iter().all(plain),
+            None => !matches!(options.kind, Kind::None),
+        });
+        (args.open || defines) && self.project.source(file).contains("#if")
+    }
+
     /// The elements of a list or tuple.
     fn listed(&self, value: &Val) -> Option<Vec<Val>> {
         match &value.kind {

@@ -62,6 +62,8 @@ pub(crate) enum Kind {
     Kernel(Rc<Kernel>),
     /// A kernel with its configuration: `k[grid, block]`.
     Configured(Rc<Configured>),
+    /// A file of C++ that has been opened for reading.
+    File(ModuleId),
     /// A program in CUDA C++: `RawModule`, `SourceModule`.
     Program(Rc<Program>),
     /// A kernel in CUDA C++.
@@ -86,13 +88,29 @@ pub(crate) struct Open {
     pub like: Option<Rc<Open>>,
 }
 
-/// A string.
-#[derive(Debug)]
+/// A string, or a path as `pathlib` has it.
+#[derive(Debug, Default)]
 pub(crate) struct Text {
     /// Its characters, where all are known.
     pub text: Option<Rc<str>>,
+    /// What it ends with, where only that is known: `folder + "/kernels.cu"`.
+    pub end: Option<Rc<str>>,
     /// The literal that it was made of, alone or with holes filled in.
     pub origin: Option<Site>,
+    /// The file of C++ of which it is the whole text.
+    pub file: Option<ModuleId>,
+}
+
+impl Text {
+    /// A string whose characters are known, or none of them.
+    pub fn of(text: Option<Rc<str>>, origin: Option<Site>) -> Self {
+        Self { text, origin, ..Self::default() }
+    }
+
+    /// What it ends with, as far as that is known.
+    pub fn ending(&self) -> Option<&str> {
+        self.text.as_deref().or(self.end.as_deref())
+    }
 }
 
 /// A function with the variables around it.
@@ -289,7 +307,7 @@ impl Val {
     }
 
     pub fn text(text: &str) -> Self {
-        Self::from(Kind::Str(Rc::new(Text { text: Some(Rc::from(text)), origin: None })))
+        Self::from(Kind::Str(Rc::new(Text::of(Some(Rc::from(text)), None))))
     }
 
     /// A tuple; one that holds too much, or nests too deep, is unknown: `t = (t, t)` doubles with each line.

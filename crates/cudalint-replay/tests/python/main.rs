@@ -5,6 +5,7 @@ mod bodies;
 mod copies;
 mod faults;
 mod language;
+mod read_files;
 mod records;
 mod reductions;
 mod support;
