@@ -3,6 +3,7 @@
 use super::extents::Block;
 use super::written;
 use crate::facts::{Event, EventKind, Facts, KernelWrite, LaunchFact, Site};
+use crate::given::Given;
 use cudalint_kernel::python::Specialization;
 use cudalint_program::Project;
 use cudalint_program::ir::FunctionId;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 /// What concerns the kernels of one module.
 #[derive(Debug, Default)]
 pub struct ModuleLaunches<'a> {
-    /// Its kernels with a body, in order, each with its launches in the order of their modules and sites, those last that are perhaps not reached.
+    /// Its kernels with a body, in order, each with its launches in the order of their modules and sites, those last that are perhaps not reached or say nothing of arguments.
     pub(super) kernels: Vec<(FunctionId, Vec<Seen<'a>>)>,
     /// Launches in this module whose kernel is not in sight.
     pub(super) unseen: Vec<&'a Event>,
@@ -77,9 +78,10 @@ pub fn collect<'a>(project: &Project, facts: &'a [Facts]) -> Vec<ModuleLaunches<
             }
         }
     }
-    // What is surely come by says more.
+    // What is surely come by says more, and so does one of whose arguments something is known.
+    let tells_nothing = |fact: &LaunchFact| fact.given.iter().all(|given| matches!(given, Given::Unknown));
     for (_, launches) in all.iter_mut().flat_map(|home| &mut home.kernels) {
-        launches.sort_by_key(|seen| seen.event.perhaps_not_reached);
+        launches.sort_by_key(|seen| (seen.event.perhaps_not_reached, tells_nothing(seen.fact)));
     }
     let unmet = project.modules().zip(&all).flat_map(|(id, home)| {
         let kernels = home.kernels.iter().filter(|(_, seen)| seen.is_empty());
