@@ -2,6 +2,7 @@
 
 use cudalint_engine::{ModuleContext, Rule, Sink};
 use cudalint_findings::{Claim, Confidence, Finding, Label, LaunchWitness, Place, Witness};
+use cudalint_program::ir::ModuleId;
 use cudalint_replay::facts::{
     Amount, ArrayShape, Buffer, Event, EventKind, Extent3, LaunchFact, Origin, Owner, Pointer, PythonFault, Question,
     SeenLater, Site,
@@ -100,9 +101,13 @@ pub fn may_decide(event: &Event, numbers: &[i64]) -> bool {
 }
 
 /// Whether both sides may reach the memory that an event is about: in some dialects they share it, and directives run loops on the
-/// device, where its pointers are right.
+/// device, where its pointers are right. What calls lead there may hand over such a pointer.
 pub fn may_be_shared(context: &ModuleContext<'_>, event: &Event) -> bool {
-    context.project.may_share_heap(context.id) || context.project.may_share_heap(event.function.0)
+    let mut modules: Vec<ModuleId> = event.path.iter().map(|step| step.site.module).collect();
+    modules.extend([context.id, event.function.0]);
+    modules.sort_unstable();
+    modules.dedup();
+    modules.into_iter().any(|module| context.project.may_share_heap(module))
 }
 
 /// `n thing` or `n things`.

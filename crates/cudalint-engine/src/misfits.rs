@@ -6,7 +6,7 @@
 
 use crate::in_sight::has_all_includes;
 use crate::others::{holds, words_at};
-use crate::redefined::{called_too_early, redefined};
+use crate::redefined::{called_too_early, named_as_number, redefined};
 use crate::roles::COMPILED;
 use crate::undeclared::Declared;
 use cudalint_program::api::ApiId;
@@ -47,7 +47,8 @@ pub(crate) fn misfit(
     if let Some(found) = whole {
         return Some(found);
     }
-    if let Some((span, what)) = redefined(project, id).or_else(early) {
+    let named = || named_as_number(project, id);
+    if let Some((span, what)) = redefined(project, id).or_else(named).or_else(early) {
         return Some(Misfit { span, what });
     }
     module.functions.iter_enumerated().find_map(|(number, function)| {

@@ -1,5 +1,5 @@
-//! What compilers refuse for the order that they meet it in: a function that a file defines although a source that it includes does, and one
-//! that is called before anything declares it. A file with one of these is no program.
+//! What compilers refuse for the order that they meet it in: a function that a file defines although a source that it includes does, one
+//! that is called before anything declares it, and a variable whose name stands for a number there. A file with one of these is no program.
 
 use crate::roles::COMPILED;
 use crate::undeclared::Declared;
@@ -29,6 +29,26 @@ pub(crate) fn redefined(project: &Project, id: ModuleId) -> Option<(Span, String
         })
     })?;
     Some((twice.name_span, format!("`{}`, which a source that is included defines, too", twice.name)))
+}
+
+/// A variable of a function whose name is a macro of the file that stands for a number: `#define N 16`, then `int N`.
+pub(crate) fn named_as_number(project: &Project, id: ModuleId) -> Option<(Span, String)> {
+    let module = project.module(id);
+    let is_number =
+        |body: &str| body.trim_start_matches(['(', ' ', '-']).starts_with(|first: char| first.is_ascii_digit());
+    let numbers =
+        module.macros.iter().filter(|it| it.params.is_none() && it.conditions.is_empty() && is_number(&it.body));
+    let numbers: Vec<(&str, u32)> = numbers.map(|it| (it.name.as_str(), it.span.end)).collect();
+    if numbers.is_empty() || project.source(id).contains("undef") {
+        return None;
+    }
+    let functions = module.functions.iter().filter(|function| is_plain(module, function));
+    let variable = functions.flat_map(|function| &function.locals).find(|variable| {
+        // One that a macro declares has the name that it gives.
+        project.text(id, variable.span) == variable.name.as_str()
+            && numbers.iter().any(|(name, end)| variable.name == **name && *end <= variable.span.start)
+    })?;
+    Some((variable.span, format!("a variable called `{0}`, which the macro `{0}` makes a number", variable.name)))
 }
 
 /// Whether a function is one and the same thing in each configuration, with a body of its own.

@@ -385,6 +385,14 @@ impl<'j> Job<'j> {
         if settled && !self.keeps_origins { self.name(u64::from(stamp), number) } else { (0, UNKNOWN) }
     }
 
+    /// Whether a store leaves what is in a cell that a may-active lane wrote before the barrier.
+    pub(super) fn stays_after_may_write(&self, cell: &Cell, number: u64, stored: (i64, u8)) -> RaceValues {
+        match values_of(self.after_may_write(cell.may_write, number), stored) {
+            RaceValues::Same => RaceValues::Same,
+            _ => RaceValues::Unknown,
+        }
+    }
+
     /// A name for what lies in a cell since `when`.
     pub(super) fn name(&self, when: u64, number: u64) -> (i64, u8) {
         (mix(self.seed ^ when, number << self.grain) as i64, NUMBER)
@@ -441,7 +449,13 @@ impl<'j> Job<'j> {
         } else {
             RaceValues::Unknown
         };
-        let values = if fresh && cell.may_write < cell.write.max(1) { same_writes } else { RaceValues::Unknown };
+        let values = if cell.may_write >= cell.write.max(1) {
+            self.stays_after_may_write(cell, number, stored)
+        } else if fresh {
+            same_writes
+        } else {
+            RaceValues::Unknown
+        };
         let mut certain = cell.may_write == 0 || cell.may_write < self.order.interval_start;
         if cell.write != 0
             && let Some(scope) = self.order.unordered(cell.write, cell.writer, lane)

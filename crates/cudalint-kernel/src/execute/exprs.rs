@@ -258,6 +258,11 @@ impl Machine<'_> {
         self.spend_on(&[&a, &b]);
         self.note_distance(id, op, &a, &b);
         let value = ops::binary(op, operands, &a, &b, &self.act, id);
+        match op {
+            BinaryOp::Add => self.note_sum(id, &a, &b, &value),
+            _ if op.is_comparison() => return self.relaxed(id, op, (&a, &b), value, false),
+            _ => {}
+        }
         self.product(op, operands, &a, &b, value)
     }
 

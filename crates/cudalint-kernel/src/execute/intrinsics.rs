@@ -290,10 +290,11 @@ impl Machine<'_> {
             let both = ops::binary(BinaryOp::Add, &Ty::Opaque { bytes: None }, a, b, &machine.act, id);
             machine.pure(&[both], u32::MAX - u32::from(least), ty)
         };
-        if let (Data::Uniform(_, NUMBER), Data::Uniform(_, NUMBER)) = (&a.data, &b.data) {
+        let smaller = ops::binary(BinaryOp::Lt, ty, a, b, &self.act, id);
+        let smaller = if least { self.relaxed(id, BinaryOp::Lt, (a, b), smaller, true) } else { smaller };
+        if let (Data::Uniform(_, NUMBER), Data::Uniform(_, NUMBER), false) = (&a.data, &b.data, smaller.all_known()) {
             return named(self);
         }
-        let smaller = ops::binary(BinaryOp::Lt, ty, a, b, &self.act, id);
         let parting = self.part(&smaller);
         let (yes, no) = if least { (a, b) } else { (b, a) };
         let mut value = no.blended(yes, &parting.yes);

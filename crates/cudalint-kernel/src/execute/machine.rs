@@ -12,6 +12,7 @@ use super::record::{Record, Trace};
 use super::recorder::Recorder;
 use super::scan::Scan;
 use super::state::{Absence, Crowd, Frame, Guard};
+use super::sums::Relaxing;
 use super::touch::Touch;
 use super::uniform::Uniform;
 use super::value::{Data, MAX_OBJECTS, NUMBER, UNKNOWN, Val, mix};
@@ -137,6 +138,7 @@ pub(super) struct Machine<'a> {
     pub(super) doubts: Doubts<'a>,
     pub(super) flips: Flips,
     pub(super) locks: Locks<'a>,
+    pub(super) relaxing: Relaxing,
     /// The condition of a loop is being looked at.
     pub(super) polling: bool,
     /// A loop's rest is run without its numbers: what is unknown there says nothing.
@@ -225,6 +227,7 @@ impl<'a> Machine<'a> {
             doubts: Doubts::default(),
             flips: Flips::default(),
             locks: Locks::of(code),
+            relaxing: Relaxing::of(code),
             polling: false,
             uncounted: false,
             evaluated: 0,

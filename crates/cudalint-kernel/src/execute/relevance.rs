@@ -13,8 +13,8 @@ use super::scan::Scan;
 use super::touch::Touch;
 use super::value::{Data, KNOWN, NUMBER, Val, mix, object_of, offset_of};
 use super::watch::{Variation, Watch};
-use crate::figures::WARP;
 use crate::code::{BinaryOp, Code, Ty};
+use crate::figures::WARP;
 use crate::launch::{Budget, LaunchInput};
 use crate::report::{
     AccessKind, Again, Event, EventKind, ExecutionReport, ObjectKind, OpenCondition, RaceScope, Reach, Site, Traced,

@@ -178,10 +178,16 @@ impl Job<'_> {
         let fresh = first.write > forgotten || (forgotten == 0 && first.write == 0 && first.tag != INITIAL);
         let comparable = first.class == self.class && first.tag != INITIAL && tag != UNKNOWN;
         let mut values = RaceValues::Unknown;
-        if fresh && comparable && first.may_write < first.write.max(1) {
+        let may_be_written = first.may_write >= first.write.max(1);
+        if may_be_written || fresh && comparable {
             let old = first.tag;
-            let mut each =
-                line.cells.iter().zip(lane..).map(|(cell, lane)| values_of((cell.value, old), stored.lane(lane)));
+            let mut each = line.cells.iter().zip(lane..).zip(number..).map(|((cell, lane), number)| {
+                if may_be_written {
+                    self.stays_after_may_write(first, number, stored.lane(lane))
+                } else {
+                    values_of((cell.value, old), stored.lane(lane))
+                }
+            });
             values = each.next().unwrap_or(RaceValues::Unknown);
             if each.any(|other| other != values) {
                 return false;
@@ -257,7 +263,9 @@ impl Job<'_> {
         }
         let fresh = cell.write > forgotten || (forgotten == 0 && cell.write == 0 && cell.tag != INITIAL);
         let comparable = cell.class == self.class && cell.tag != INITIAL && stored.1 != UNKNOWN;
-        let values = if fresh && comparable && cell.may_write < cell.write.max(1) {
+        let values = if cell.may_write >= cell.write.max(1) {
+            self.stays_after_may_write(cell, number, stored)
+        } else if fresh && comparable {
             values_of((cell.value, cell.tag), stored)
         } else {
             RaceValues::Unknown

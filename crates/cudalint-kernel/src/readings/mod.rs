@@ -4,7 +4,7 @@
 //! updates that all threads make alike ([`settled`]), updates that are spelled out ([`updates`]), what becomes of the memory behind its parameters ([`uses`]), which values only fill
 //! memory that nobody looks at ([`sinks`]), what surely does not happen in any launch ([`absence`]), where addresses come from that an
 //! execution does not know ([`blind`]), which numbers decide what its threads do ([`deciding`], those in memory: `shared`), which values are computed in `double`
-//! between two of `float` ([`doubles`]), which conditions several threads may pass (`passing`), which elements a thread reaches
+//! between two of `float` ([`doubles`]), which conditions several threads may pass (`passing`), which sums take the place of what they are less than (`relaxations`), which elements a thread reaches
 //! through two of its parameters ([`together`]), which loops take a lock ([`locks`]), and which blocks it is made for
 //! ([`block`]).
 //!
@@ -21,6 +21,7 @@ pub mod election;
 pub mod formula;
 pub mod locks;
 pub(crate) mod passing;
+pub(crate) mod relaxations;
 pub mod settled;
 mod shared;
 pub mod sinks;

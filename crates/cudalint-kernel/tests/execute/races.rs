@@ -310,3 +310,31 @@ fn macros_that_stand_for_nothing_do_nothing() {
         assert_eq!(seen, ["race block Write s[t] / Read s[255-t]"], "{define} {call}");
     }
 }
+
+/// In the k-th step the k-th row and column stay as they are: the way from k to itself makes none shorter.
+#[test]
+fn ways_over_a_place_that_ends_them() {
+    let text = "__global__ void k(int* d, int n) { __shared__ int s[16][16]; int x = threadIdx.x, y = threadIdx.y;
+        s[y][x] = d[y * 16 + x]; __syncthreads();
+        for (int k = 0; k < 16; k++) { STEP __syncthreads(); }
+        d[y * 16 + x] = s[y][x]; }";
+    let seen = |step: &str| kernel(&text.replace("STEP", step)).block2(16, 16).buffer(1024).int(16).assuming().seen();
+    for step in [
+        "int over = s[y][k] + s[k][x]; if (over < s[y][x]) s[y][x] = over;",
+        "if (s[y][x] > s[y][k] + s[k][x]) s[y][x] = s[y][k] + s[k][x];",
+        "s[y][x] = min(s[y][x], s[y][k] + s[k][x]);",
+        "s[y][x] = min(s[y][k] + s[k][x], s[y][x]);",
+        "int own = s[y][x], over = s[y][k] + s[k][x]; s[y][x] = own <= over ? own : over;",
+    ] {
+        assert!(seen(step).is_empty(), "{step}: {:?}", seen(step));
+    }
+    // Of another row the way is another one, and a sum that is longer may take the place, too.
+    for step in [
+        "int over = s[y][k] + s[(k + 1) & 15][x]; if (over < s[y][x]) s[y][x] = over;",
+        "int over = s[y][k] + s[k][x]; if (over > s[y][x]) s[y][x] = over;",
+        "int over = s[y][k] - s[k][x]; if (over < s[y][x]) s[y][x] = over;",
+        "s[y][x] = min(s[y][x], s[y][k] * s[k][x]);",
+    ] {
+        assert!(!seen(step).is_empty(), "{step}");
+    }
+}

@@ -45,7 +45,8 @@ impl Walker<'_> {
     /// The file of C++ that `open(path)` opens for reading.
     pub(super) fn file_opened(&self, args: &Args) -> Option<ModuleId> {
         let Kind::Str(path) = &args.get(0, "file")?.kind else { return None };
-        let reads = args.get(1, "mode").is_none_or(|mode| mode.str().is_some_and(|mode| !mode.contains(['w', 'a', 'x', '+'])));
+        let reads =
+            args.get(1, "mode").is_none_or(|mode| mode.str().is_some_and(|mode| !mode.contains(['w', 'a', 'x', '+'])));
         self.file_at(path).filter(|_| reads)
     }
 
