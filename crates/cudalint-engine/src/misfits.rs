@@ -14,7 +14,7 @@ use cudalint_program::api::effects::Effect;
 use cudalint_program::ir::{
     BinaryOp, Expr, ExprId, Function, FunctionId, FunctionRole, LaunchExpr, LocalId, Module, ModuleId, Path, Type,
 };
-use cudalint_program::types::{Ty, TypeEnv};
+use cudalint_program::types::TypeEnv;
 use cudalint_program::visit::{Item, walk};
 use cudalint_program::{Project, Scope};
 use cudalint_syntax::Span;
@@ -129,12 +129,12 @@ fn is_asked(project: &Project, id: ModuleId, function: &Function) -> bool {
 }
 
 /// A function that is looked through.
-struct Look<'p> {
-    project: &'p Project,
-    id: ModuleId,
+pub(crate) struct Look<'p> {
+    pub(crate) project: &'p Project,
+    pub(crate) id: ModuleId,
     module: &'p Module,
-    function: &'p Function,
-    scope: Scope<'p>,
+    pub(crate) function: &'p Function,
+    pub(crate) scope: Scope<'p>,
     /// Whether the file declares all that it names, but what C's library and CUDA's headers declare.
     is_closed: bool,
     /// What the file says of names, where all that it includes is in sight.
@@ -145,19 +145,19 @@ struct Look<'p> {
 }
 
 impl Look<'_> {
-    fn kind(&self, id: ExprId) -> Option<&Expr> {
+    pub(crate) fn kind(&self, id: ExprId) -> Option<&Expr> {
         self.module.exprs.get(id).map(|node| &node.kind)
     }
 
-    fn is_written(&self, id: ExprId) -> bool {
+    pub(crate) fn is_written(&self, id: ExprId) -> bool {
         self.module.exprs.get(id).is_some_and(|node| node.expansion.is_none())
     }
 
-    fn text(&self, id: ExprId) -> &str {
+    pub(crate) fn text(&self, id: ExprId) -> &str {
         self.module.exprs.get(id).map_or("", |node| self.project.text(self.id, node.span))
     }
 
-    fn find(&mut self, at: ExprId, what: String) {
+    pub(crate) fn find(&mut self, at: ExprId, what: String) {
         if let Some(node) = self.module.exprs.get(at).filter(|_| self.found.is_none()) {
             // What does not fit in a branch that is only supposed to be the program shows that it is none.
             let mut supposed = self.module.supposed.iter().map(|branch| branch.span.range());
@@ -215,7 +215,7 @@ impl Look<'_> {
     }
 
     /// A name without a scope around it that the project has nothing of its own for.
-    fn plain_name(&self, id: ExprId) -> Option<&str> {
+    pub(crate) fn plain_name(&self, id: ExprId) -> Option<&str> {
         let Some(Expr::Name { path, .. }) = self.kind(id) else { return None };
         let [name] = &*path.segments else { return None };
         let own = self.project.has_macro(self.id, name)
@@ -340,60 +340,6 @@ impl Look<'_> {
         }
     }
 
-    /// The declared type of a variable, or of an element of one, that stands as it is.
-    fn type_of_variable(&self, id: ExprId) -> Option<Ty> {
-        let is_plain = match self.kind(id)? {
-            Expr::Local(_) => true,
-            Expr::Index { base, .. } => matches!(self.kind(*base), Some(Expr::Local(_))),
-            Expr::AddressOf(of) => matches!(self.kind(*of), Some(Expr::Local(_))),
-            _ => false,
-        };
-        (is_plain && self.is_written(id)).then(|| self.scope.type_of(id))
-    }
-
-    /// Whether no compiler makes a parameter of a type from an argument.
-    fn is_refused(&self, param: &Ty, arg: ExprId) -> bool {
-        let Some(given) = self.type_of_variable(arg) else { return false };
-        let given = given.decayed();
-        match (param, &given) {
-            (Ty::Pointer(to) | Ty::Array(to, _), Ty::Pointer(from)) => are_apart(to, from),
-            (Ty::Pointer(_), Ty::Float { .. }) | (Ty::Float { .. }, Ty::Pointer(_)) => true,
-            (Ty::Int { .. }, Ty::Pointer(from)) => kind_of(from).is_some(),
-            (Ty::Pointer(to), Ty::Int { .. }) => kind_of(to).is_some(),
-            _ => false,
-        }
-    }
-
-    /// `int n; cudaMalloc(&n, …)`, `float *p; cudaMalloc(p, …)`.
-    fn allocation(&mut self, args: &[ExprId], api: ApiId) {
-        let [to, _] = args else { return };
-        let Some(given) = self.type_of_variable(*to) else { return };
-        let wrong = match &given {
-            Ty::Pointer(slot) => matches!(kind_of(slot), Some(Kind::Integer | Kind::Fraction | Kind::Rows)),
-            Ty::Int { .. } | Ty::Float { .. } => true,
-            _ => false,
-        };
-        if wrong {
-            let (text, name) = (self.text(*to), api.name());
-            let what = format!("`{text}`, which is no address of a pointer, where `{name}` wants one");
-            self.find(*to, what);
-        }
-    }
-
-    /// `int *p = malloc(4)`, which C converts and C++ does not.
-    fn declaration(&mut self, local: LocalId) {
-        let Some(variable) = self.function.locals.get(local) else { return };
-        let Some(init) = variable.init.filter(|init| self.is_written(*init)) else { return };
-        let Some(Expr::Call { callee, .. }) = self.kind(init) else { return };
-        let path = &**self.project.path(self.id);
-        let of_heap = self.plain_name(*callee).is_some_and(|name| ["malloc", "calloc", "realloc"].contains(&name));
-        let is_cpp = [".cu", ".cuh"].iter().any(|ending| path.ends_with(ending));
-        if of_heap && is_cpp && matches!(self.scope.resolve(variable.ty), Ty::Pointer(to) if kind_of(&to).is_some()) {
-            let what = format!("memory without a type for `{}`", variable.name);
-            self.find(init, what);
-        }
-    }
-
     /// `i.x` of `int i`.
     fn member(&mut self, id: ExprId, base: ExprId) {
         let Some(Expr::Local(local)) = self.kind(base).filter(|_| self.is_written(base)) else { return };
@@ -493,31 +439,4 @@ fn is_own_constant(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending))
         && !OF_HEADERS.iter().any(|start| name.starts_with(start))
         && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
-}
-
-/// What kinds of objects there are for pointers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Integer,
-    Fraction,
-    Pointer,
-    Rows,
-}
-
-fn kind_of(ty: &Ty) -> Option<Kind> {
-    match ty {
-        Ty::Int { .. } => Some(Kind::Integer),
-        Ty::Float { bytes: 4 | 8 } => Some(Kind::Fraction),
-        Ty::Pointer(_) => Some(Kind::Pointer),
-        Ty::Array(..) => Some(Kind::Rows),
-        _ => None,
-    }
-}
-
-/// Whether a pointer to one type is surely none to another.
-fn are_apart(to: &Ty, from: &Ty) -> bool {
-    match (to, from) {
-        (Ty::Pointer(to), Ty::Pointer(from)) => are_apart(to, from),
-        _ => kind_of(to).zip(kind_of(from)).is_some_and(|(to, from)| to != from),
-    }
 }

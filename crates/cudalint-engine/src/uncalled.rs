@@ -30,9 +30,6 @@ pub(crate) const MAX_CALLS: u32 = 6;
 /// Functions that are asked about for one place, at most.
 const MAX_ASKED: u32 = 200;
 
-/// Functions that are looked at around the places of one name, at most.
-const MAX_STEPS: usize = 300_000;
-
 /// Bytes of a program that is searched for names, at most.
 const MAX_PROGRAM: usize = 16 << 20;
 
@@ -67,9 +64,9 @@ pub(crate) struct Uses<'p> {
     /// All words of the files.
     words: OnceLock<FxHashSet<&'p str>>,
     /// Where the names of functions and classes stand: file and position.
-    places: OnceLock<FxHashMap<&'p str, Vec<(usize, usize)>>>,
+    pub(crate) places: OnceLock<FxHashMap<&'p str, Vec<(usize, usize)>>>,
     /// Which functions calls mean, by types.
-    overloads: Overloads<'p>,
+    pub(crate) overloads: Overloads<'p>,
     /// Functions and classes by their names.
     named: OnceLock<Named<'p>>,
     /// Macros that may stand for several arguments.
@@ -85,7 +82,7 @@ pub(crate) struct Ask<'a, 'p> {
     pub(crate) project: &'p Project,
     pub(crate) others: &'a Others<'p>,
     /// The files that nobody builds.
-    unlisted: &'a dyn Fn() -> &'a Unlisted,
+    pub(crate) unlisted: &'a dyn Fn() -> &'a Unlisted,
     pub(crate) left: Cell<u32>,
     /// Functions that are being asked about: file and place of the name.
     pub(crate) open: RefCell<Vec<(usize, u32)>>,
@@ -96,14 +93,14 @@ type Means<'a> = &'a dyn Fn(&str, usize) -> bool;
 
 /// A function whose uses are looked for.
 #[derive(Clone, Copy)]
-struct Sought<'a> {
-    means: Means<'a>,
-    target: &'a Target<'a>,
+pub(crate) struct Sought<'a> {
+    pub(crate) means: Means<'a>,
+    pub(crate) target: &'a Target<'a>,
 }
 
 /// Which uses of a name count.
 #[derive(Clone, Copy, PartialEq)]
-enum Within {
+pub(crate) enum Within {
     /// Those in this file.
     File(usize),
     /// Those in all files; declarations are none.
@@ -247,7 +244,7 @@ impl<'p> Uses<'p> {
     }
 
     /// Whether nothing that runs can call a function. Functions that only call each other run as little as one that nothing calls.
-    fn is_idle(&self, at: usize, function: &Function, ask: &Ask<'_, 'p>, calls: u32) -> bool {
+    pub(crate) fn is_idle(&self, at: usize, function: &Function, ask: &Ask<'_, 'p>, calls: u32) -> bool {
         let key = (at, function.name_span.start);
         if ask.open.borrow().contains(&key) {
             return true;
@@ -430,7 +427,7 @@ impl<'p> Uses<'p> {
     }
 
     /// Whether a declaration in a file is for others, too.
-    fn hands_on(&self, within: Within, path: &str, ask: &Ask<'_, 'p>) -> bool {
+    pub(crate) fn hands_on(&self, within: Within, path: &str, ask: &Ask<'_, 'p>) -> bool {
         let texts = ask.others.texts().unwrap_or_default();
         // A declaration in a source is for that source alone.
         !matches!(within, Within::Program | Within::Template)
@@ -438,123 +435,6 @@ impl<'p> Uses<'p> {
             && self.exports(ask).is_none_or(|exports| {
                 exports.hands_on(path, texts, matches!(within, Within::Library { is_kernel: true, .. }))
             })
-    }
-
-    /// Whether a name stands nowhere but in what it names itself, and in code that never runs. `sought`: the function of that name.
-    #[allow(clippy::too_many_arguments)] // One question, asked of two kinds of names.
-    fn is_nowhere(
-        &self,
-        name: &str,
-        own: &dyn Fn(&Function) -> bool,
-        sought: Option<Sought<'_>>,
-        within: Within,
-        home: usize,
-        ask: &Ask<'_, 'p>,
-        calls: u32,
-    ) -> bool {
-        let places = self.places.get_or_init(|| self.places()).get(name).map_or(&[][..], Vec::as_slice);
-        let counts = |index: usize| !matches!(within, Within::File(own) if own != index);
-        // Of a name that very many have it would take too long to say whom each place means.
-        let steps = places.iter().filter_map(|(index, _)| Some(self.files.get(*index)?.module.functions.len()));
-        if steps.sum::<usize>() > MAX_STEPS {
-            return false;
-        }
-        places.iter().filter(|(index, _)| counts(*index)).all(|(index, at)| {
-            let (index, at) = (*index, *at);
-            let Some(file) = self.files.get(index) else { return false };
-            // What nobody builds uses nothing.
-            if file.compiled && index != home && (ask.unlisted)().modules.contains(&ModuleId(index as u32)) {
-                return true;
-            }
-            let is_elsewhere = || {
-                matches!(within, Within::Library { home, .. } if home != index) && self.hands_on(within, file.path, ask)
-            };
-            if file.is_no_code(at) || file.instantiates(at) || file.is_dead_at(at, ask.project, index) {
-                return true;
-            }
-            // A message names no class, and where a method is defined, or a pointer is kept, no object is made.
-            if sought.is_none() && (file.is_prose(at) || file.makes_no_object(name, at)) {
-                return true;
-            }
-            if file.declares(name, at) {
-                return !is_elsewhere();
-            }
-            // An overload is another function.
-            let differs =
-                |it: &Sought<'_>, other: &Function| self.overloads.differs(ModuleId(index as u32), other, it.target);
-            let own = |other: &Function| own(other) && !sought.is_some_and(|it| differs(&it, other));
-            if let Some(Sought { means, target }) = sought {
-                let declared = file.module.functions.iter().filter(|it| it.name_span.start as usize == at);
-                let declared: Vec<&Function> = declared.collect();
-                // What declares another function of the name is no use of this one.
-                let is_another = if declared.is_empty() {
-                    !means(file.text, at)
-                        || file.is_variable(name, at)
-                        || !self.overloads.may_mean(ModuleId(index as u32), at, target)
-                } else {
-                    !declared.iter().any(|it| own(it))
-                };
-                if is_another {
-                    return true;
-                }
-            }
-            // A file that has a function of this name itself means its own, and belongs to another program.
-            if self.means_its_own(index, home, name, ask.project) {
-                return true;
-            }
-            // A lambda is made by the function around it.
-            let is_around = |it: &&Function| it.parent.is_none() && it.span.range().contains(&at);
-            let mut around = file.module.functions.iter().filter(is_around).peekable();
-            around.peek().is_some()
-                && around.all(|other| {
-                    own(other) && !(other.body.is_none() && is_elsewhere())
-                        || other.body.is_some() && self.is_idle(index, other, ask, calls)
-                })
-        })
-    }
-
-    /// Whether a source file with what it includes, without the function's own file, defines all free functions of a name that it tells
-    /// of.
-    fn means_its_own(&self, index: usize, home: usize, name: &str, project: &Project) -> bool {
-        let is_source = |at: usize| self.files.get(at).is_some_and(|file| file.compiled);
-        let included = &project.includes().reach(index as u32).included;
-        if index == home || !is_source(index) || included.has(home as u32) {
-            return false;
-        }
-        let modules = included.iter().map(|other| *other as usize).chain([index]);
-        let functions = modules.filter_map(|at| self.files.get(at)).flat_map(|file| file.module.functions.iter());
-        let named: Vec<&Function> = functions.filter(|other| other.name == *name).collect();
-        let is_defined = |one: &&Function| {
-            let same = |other: &&Function| other.body.is_some() && other.param_count == one.param_count;
-            one.role == FunctionRole::Free && named.iter().any(same)
-        };
-        !named.is_empty() && named.iter().all(is_defined)
-    }
-
-    /// Whether a function's name stands in another one.
-    fn is_used_somewhere(&self, function: &Function) -> bool {
-        let places = self.places.get_or_init(|| self.places()).get(&*function.name).map_or(&[][..], Vec::as_slice);
-        places.iter().any(|(index, at)| {
-            let functions = self.files.get(*index).map(|file| file.module.functions.iter());
-            let holds = |other: &Function| other.body.is_some() && other.span.range().contains(at);
-            functions.is_some_and(|mut all| all.any(|other| other.name != function.name && holds(other)))
-        })
-    }
-
-    /// Where the names of functions and classes stand in all files.
-    fn places(&self) -> FxHashMap<&'p str, Vec<(usize, usize)>> {
-        let mut names: FxHashSet<&str> = FxHashSet::default();
-        for module in self.files.iter().map(|file| file.module) {
-            names.extend(module.functions.iter().map(|function| &*function.name));
-            names.extend(module.records.iter().map(|record| &*record.name));
-        }
-        let mut places: FxHashMap<&'p str, Vec<(usize, usize)>> = FxHashMap::default();
-        for (index, file) in self.files.iter().enumerate() {
-            for (at, word) in words(file.text).filter(|(_, word)| names.contains(word)) {
-                places.entry(word).or_default().push((index, at));
-            }
-        }
-        places
     }
 }
 

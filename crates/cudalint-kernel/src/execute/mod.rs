@@ -27,6 +27,7 @@ mod intrinsics;
 mod lanes;
 mod local;
 mod locks;
+mod loops;
 mod machine;
 mod memory;
 mod ops;

@@ -16,6 +16,7 @@ pub mod blind;
 pub mod block;
 pub mod coverage;
 pub mod deciding;
+mod dependence;
 pub mod doubles;
 pub mod election;
 pub mod formula;

@@ -1,15 +1,15 @@
 //! What a kernel does with shared memory and with its parameters, the device functions that it calls included.
 
 use super::coverage::{self, CoverageClaim};
+use super::dependence::Frame;
 use super::source::Source;
 use super::together::{Together, together};
 use crate::code::{
-    BinaryOp, Block, Builtin, Code, Effect, Expr, ExprId, FunctionId, Group, Intrinsic, Item, ObjectId, ObjectSpace,
-    Place, Stmt, StmtId, VariableId,
+    BinaryOp, Block, Code, Effect, Expr, ExprId, FunctionId, Intrinsic, Item, ObjectId, ObjectSpace, Place, Stmt,
+    StmtId, VariableId,
 };
 use crate::report::Site;
-use rustc_hash::{FxHashMap, FxHashSet};
-use typed_index_collections::TiVec;
+use rustc_hash::FxHashMap;
 
 /// How deep calls of device functions are followed.
 const MAX_CALLS: u32 = 8;
@@ -139,90 +139,6 @@ struct Reader<'c, 's> {
     /// How many more addresses are followed where there are several.
     left: u32,
     incomplete: bool,
-}
-
-/// One function while it is read.
-struct Frame<'c> {
-    source: Source<'c>,
-    /// What each variable is ever given.
-    given: TiVec<VariableId, Vec<ExprId>>,
-    /// Variables computed from the thread's or block's index.
-    indices: FxHashSet<VariableId>,
-    /// Variables computed from what the launch gives, or from memory.
-    given_by_launch: FxHashSet<VariableId>,
-    dereferenced: Vec<(u32, bool)>,
-    calls: u32,
-}
-
-impl<'c> Frame<'c> {
-    fn new(code: &'c Code, id: FunctionId, calls: u32) -> Option<Self> {
-        let function = code.functions.get(id)?;
-        let mut frame = Self {
-            source: Source::new(code, function),
-            given: vec![Vec::new(); function.variables.len()].into(),
-            indices: FxHashSet::default(),
-            given_by_launch: FxHashSet::default(),
-            dereferenced: Vec::new(),
-            calls,
-        };
-        let mut given = std::mem::take(&mut frame.given);
-        code.walk(&function.body, |item| {
-            if let Item::Expr(id) = item
-                && let Expr::Write(Place::Register { variable, .. }, value) = &code.expr(id).kind
-            {
-                given.get_mut(*variable).into_iter().for_each(|all| all.push(*value));
-                if frame.mentions_index(*value) {
-                    frame.indices.insert(*variable);
-                }
-                if frame.depends_on_launch(*value) {
-                    frame.given_by_launch.insert(*variable);
-                }
-            }
-            true
-        });
-        frame.given = given;
-        Some(frame)
-    }
-
-    /// The parameter of the kernel that is a condition by itself: `if (flag)`.
-    fn parameter_asked(&self, condition: ExprId) -> Option<u32> {
-        let Expr::Read(Place::Register { variable, .. }) = self.source.kind(self.source.bare(condition)) else {
-            return None;
-        };
-        let unchanged = self.given.get(*variable).is_some_and(Vec::is_empty);
-        (self.calls == 0 && unchanged && variable.0 < self.source.function.parameters).then_some(variable.0)
-    }
-
-    /// Whether an expression depends on the thread's or block's index.
-    fn mentions_index(&self, expr: ExprId) -> bool {
-        self.mentions(expr, |kind| match kind {
-            Expr::Builtin(Builtin::ThreadIdx(_) | Builtin::BlockIdx(_)) => true,
-            Expr::Intrinsic(Intrinsic::GroupRank(group), _) => *group != Group::Thread,
-            Expr::Read(Place::Register { variable, .. }) => self.indices.contains(variable),
-            _ => false,
-        })
-    }
-
-    /// Whether an expression depends on an argument, on the launch's extents or on memory: another launch has another value.
-    fn depends_on_launch(&self, expr: ExprId) -> bool {
-        self.mentions(expr, |kind| match kind {
-            Expr::Builtin(Builtin::BlockDim(_) | Builtin::GridDim(_)) | Expr::Call(..) | Expr::Opaque { .. } => true,
-            Expr::Read(Place::Memory { .. }) => true,
-            Expr::Read(Place::Register { variable, .. }) => {
-                variable.0 < self.source.function.parameters || self.given_by_launch.contains(variable)
-            }
-            _ => false,
-        })
-    }
-
-    fn mentions(&self, expr: ExprId, wanted: impl Fn(&Expr) -> bool) -> bool {
-        let mut found = false;
-        self.source.code.walk_expr(expr, |_, kind| {
-            found |= wanted(kind);
-            !found
-        });
-        found
-    }
 }
 
 impl<'c> Reader<'c, '_> {

@@ -21,6 +21,7 @@ mod lambdas;
 mod launches;
 mod literals;
 mod locals;
+mod loops;
 mod macro_text;
 mod macros;
 mod operators;

@@ -3,7 +3,7 @@
 use super::fields::{Field, clause_parts, field, if_parts, picked, statement_expression};
 use super::source::{Argument, Src, children, first_child, is_expression};
 use super::state::Lowerer;
-use crate::ir::{Block, Expr, ExprId, LoopKind, Space, Stmt, SwitchCase, Type};
+use crate::ir::{Block, Expr, ExprId, Stmt, SwitchCase};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 
@@ -36,7 +36,7 @@ impl Lowerer<'_> {
     }
 
     /// A statement as a block with a scope of its own: the body of an `if` or a loop.
-    fn body<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Block {
+    pub(super) fn body<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Block {
         let mark = self.open_scope();
         let mut out = Vec::new();
         if cuda_kind(node) == CudaKind::CompoundStatement {
@@ -180,7 +180,7 @@ impl Lowerer<'_> {
     }
 
     /// The condition of an `if`, `while` or `switch`, with what is declared in it going to `before`.
-    fn condition<'t>(&mut self, s: Src<'t>, clause: Node<'t>, before: &mut Block) -> ExprId {
+    pub(super) fn condition<'t>(&mut self, s: Src<'t>, clause: Node<'t>, before: &mut Block) -> ExprId {
         let (initializer, value) = clause_parts(clause);
         self.condition_of(s, clause, initializer, value, before)
     }
@@ -285,105 +285,6 @@ impl Lowerer<'_> {
             before.extend(otherwise);
             self.emit(s, node, Stmt::Block(before), out);
         }
-    }
-
-    fn for_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
-        let mark = self.open_scope();
-        let mut init = Vec::new();
-        if let Some(initializer) = field(node, Field::Initializer) {
-            self.statement(s, initializer, &mut init);
-        }
-        let condition = field(node, Field::Condition).map(|condition| self.expr(s, condition));
-        let step = field(node, Field::Update).map(|step| self.expr(s, step));
-        let body = match field(node, Field::Body) {
-            Some(body) => self.body(s, body),
-            None => Vec::new(),
-        };
-        self.close_scope(mark);
-        self.emit(s, node, Stmt::Loop { kind: LoopKind::For, init, condition, step, body }, out);
-    }
-
-    fn while_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
-        let mark = self.open_scope();
-        let is_do = cuda_kind(node) == CudaKind::DoStatement;
-        let mut init = Vec::new();
-        let mut condition = None;
-        if !is_do && let Some(clause) = field(node, Field::Condition) {
-            condition = Some(self.condition(s, clause, &mut init));
-            self.redeclare_in_condition(&init, &mut condition);
-        }
-        let body = match field(node, Field::Body) {
-            Some(body) => self.body(s, body),
-            None => Vec::new(),
-        };
-        if is_do && let Some(clause) = field(node, Field::Condition) {
-            condition = Some(self.expr(s, clause));
-        }
-        self.close_scope(mark);
-        let kind = if is_do { LoopKind::DoWhile } else { LoopKind::While };
-        self.emit(s, node, Stmt::Loop { kind, init, condition, step: None, body }, out);
-    }
-
-    /// `while (T x = f())` gives `x` its value at each test.
-    fn redeclare_in_condition(&mut self, init: &Block, condition: &mut Option<ExprId>) {
-        let Some(id) = *condition else { return };
-        let [only] = init.as_slice() else { return };
-        let Some(Stmt::Declare(local)) = self.module.stmts.get(*only).map(|node| node.kind.clone()) else {
-            return;
-        };
-        let Some(value) = self.local_mut(local).and_then(|variable| variable.init.take()) else { return };
-        let span = self.module.exprs.get(id).map(|node| node.span).unwrap_or_default();
-        *condition = Some(self.push(Expr::Assign { op: None, target: id, value }, span));
-    }
-
-    fn for_range<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
-        let mark = self.open_scope();
-        let range = match field(node, Field::Right) {
-            Some(range) => self.expr(s, range),
-            None => self.unknown(s, node),
-        };
-        let base = match field(node, Field::TypeOf) {
-            Some(ty) => self.specifier(s, ty),
-            None => self.push_type(Type::Unknown),
-        };
-        let base = self.qualify(s, node, base);
-        let mut variable = None;
-        let mut bindings = Vec::new();
-        if let Some(declarator) = field(node, Field::Declarator) {
-            let declared = self.declarator(s, declarator, base);
-            if let Some(name) = declared.name {
-                if cuda_kind(name) == CudaKind::StructuredBindingDeclarator {
-                    // A range that is computed here has no other name.
-                    let named = self.module.exprs.get(range).is_some_and(|node| {
-                        matches!(
-                            node.kind,
-                            Expr::Local(_) | Expr::Name { .. } | Expr::Member { .. } | Expr::Index { .. }
-                        )
-                    });
-                    let written = self.bound_parts(range, declared.ty);
-                    if named && written != range {
-                        bindings.push(self.push_stmt(Stmt::Expr(written), s.span(name)));
-                    }
-                    bindings.extend(self.bindings(s, name, written != range));
-                } else {
-                    let text = self.declared_name(s, name);
-                    let span = s.span(name);
-                    variable = Some(self.declare(text, declared.ty, Space::Ordinary, false, span));
-                }
-            }
-        }
-        let variable = variable.unwrap_or_else(|| {
-            let name = self.name("");
-            let ty = self.push_type(Type::Auto);
-            let span = s.span(node);
-            self.declare(name, ty, Space::Ordinary, false, span)
-        });
-        let mut body = bindings;
-        if let Some(inner) = field(node, Field::Body) {
-            body.extend(self.body(s, inner));
-        }
-        self.close_scope(mark);
-        self.emit(s, node, Stmt::ForEach { variable, range, body }, out);
     }
 
     fn switch_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {

@@ -24,6 +24,7 @@ mod guess;
 mod numbers;
 mod origin;
 mod read_back;
+mod record;
 mod repetitions;
 mod shows;
 mod solve;

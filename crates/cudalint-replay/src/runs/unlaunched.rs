@@ -4,9 +4,10 @@
 use super::binding::Binding;
 use super::choose::{is_computed_out_of_sight, lets_through};
 use super::collect::Seen;
-use super::execute::{BlockKnowledge, Module, Outcome, block_knowledge, functions_of, name_of};
+use super::execute::{BlockKnowledge, Module, Outcome, block_knowledge};
 use super::extents::{self, Axis, Block, open_block, told};
 use super::guess::{Guess, Rest, bare_launch, guess};
+use super::record::{functions_of, name_of};
 use super::shows::{OPERATIONS_OF_LONE_THREADS, Subject, fits, keys, leaves_shared, repeats_rows, shown};
 use super::tied::{bind, ties};
 use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};

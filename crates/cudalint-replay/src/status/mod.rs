@@ -11,6 +11,8 @@ mod callbacks;
 mod comparisons;
 mod constructors;
 mod destructors;
+mod double_reads;
+mod exits;
 mod failures;
 mod fixtures;
 pub(crate) mod flow;
