@@ -161,7 +161,7 @@ impl Walker<'_> {
             _ => indices.to_vec(),
         };
         if let [Val { kind: Kind::Str(text), .. }] = spread.as_slice()
-            && let Some(name) = &text.text
+            && let Some(name) = &text.whole
             && let Some(view) = self.field_view(array, name, id)
         {
             return view;

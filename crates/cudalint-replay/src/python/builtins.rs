@@ -169,7 +169,7 @@ impl Walker<'_> {
                         Val::from(Kind::Float(inner.number())).because(&value.why)
                     }
                     (Kind::Str(text), _) => {
-                        Val::from(Kind::Float(text.text.as_deref().and_then(|text| text.trim().parse().ok())))
+                        Val::from(Kind::Float(text.whole.as_deref().and_then(|text| text.trim().parse().ok())))
                     }
                     _ => Val::from(Kind::Float(None)),
                 },
@@ -343,7 +343,7 @@ impl Walker<'_> {
     /// `int(x)`.
     fn int_of(&mut self, value: &Val, expr: Option<ExprId>) -> Val {
         let q = match &value.kind {
-            Kind::Str(text) => match text.text.as_deref() {
+            Kind::Str(text) => match text.whole.as_deref() {
                 Some(text) => text.trim().parse().map_or(Quantity::Unknown, Quantity::Known),
                 None => {
                     let name = expr.map_or("a number read", |expr| self.text(expr));
@@ -375,7 +375,7 @@ impl Walker<'_> {
                 return Val::int(1).because(&assume(NO_ARGUMENTS));
             }
             Kind::Str(text) => text
-                .text
+                .whole
                 .as_deref()
                 .map_or(Kind::Int(Quantity::Unknown), |text| Kind::Int(Quantity::Known(text.chars().count() as i64))),
             Kind::Range(range) => match (range[0].known(), range[2].known()) {

@@ -77,7 +77,7 @@ impl Walker<'_> {
                 (Dtype::Float { .. }, _, Some(number)) => Constant::Float(number, dtype.ty()),
                 _ => return None,
             },
-            Kind::Str(text) => Constant::Str(Arc::from(text.text.as_deref()?)),
+            Kind::Str(text) => Constant::Str(Arc::from(text.whole.as_deref()?)),
             Kind::None => Constant::None,
             Kind::Tuple(values) => {
                 let values: Option<Vec<Constant>> =

@@ -32,7 +32,7 @@ impl Walker<'_> {
         match &value.kind {
             Kind::Dtype(dtype) => Some(*dtype),
             Kind::Str(text) => {
-                let named = Dtype::named(text.text.as_deref()?);
+                let named = Dtype::named(text.whole.as_deref()?);
                 named.or_else(|| self.structured(value, false)).or(Some(Dtype::Other))
             }
             Kind::Package(path) => match &**path {

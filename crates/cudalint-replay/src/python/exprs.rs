@@ -230,7 +230,7 @@ impl Walker<'_> {
                     Some(FormatPart::Text(piece)) if text.is_none() => Some(Rc::from(&**piece)),
                     _ => None,
                 };
-                Val::from(Kind::Str(Rc::new(Text { text, end, origin: Some(self.expr_site(id)), file: None })))
+                Val::from(Kind::Str(Rc::new(Text { whole: text, end, origin: Some(self.expr_site(id)), file: None })))
             }
             PythonExpr::In { value, container, negated } => {
                 let (value, container) = (self.eval(*value), self.eval(*container));
@@ -249,7 +249,7 @@ impl Walker<'_> {
 
     fn contains(&mut self, container: &Val, value: &Val) -> Option<bool> {
         let items = match &container.kind {
-            Kind::Str(text) => return Some(text.text.as_deref()?.contains(value.str()?)),
+            Kind::Str(text) => return Some(text.whole.as_deref()?.contains(value.str()?)),
             Kind::Dict(id) => match self.heap.get(*id) {
                 Obj::Dict(Some(entries)) => entries.iter().map(|(key, _)| key.clone()).collect(),
                 _ => return None,
@@ -402,7 +402,7 @@ impl Walker<'_> {
             Kind::Bool(q) | Kind::Int(q) => Some(q.known()? != 0),
             Kind::Float(number) => Some((*number)? != 0.0),
             Kind::Number(_, inner) => self.truth(inner),
-            Kind::Str(text) => Some(!text.text.as_deref()?.is_empty()),
+            Kind::Str(text) => Some(!text.whole.as_deref()?.is_empty()),
             Kind::Tuple(values) => Some(!values.is_empty()),
             Kind::List(id) => match self.heap.get(*id) {
                 Obj::List(Some(values)) => Some(!values.is_empty()),
@@ -512,7 +512,7 @@ pub(super) fn shown(value: &Val) -> Option<String> {
         return None;
     }
     match &value.kind {
-        Kind::Str(text) => text.text.as_deref().map(ToOwned::to_owned),
+        Kind::Str(text) => text.whole.as_deref().map(ToOwned::to_owned),
         Kind::Int(Quantity::Known(number)) => Some(number.to_string()),
         Kind::Dtype(dtype) => Some(dtype.name()).filter(|name| !name.is_empty()),
         _ => None,

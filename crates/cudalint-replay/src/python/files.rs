@@ -14,8 +14,8 @@ impl Val {
         let mut whole = true;
         for part in parts {
             match &part.kind {
-                Kind::Str(text) if text.text.is_some() => {
-                    let text = text.text.as_deref().unwrap_or_default();
+                Kind::Str(text) if text.whole.is_some() => {
+                    let text = text.whole.as_deref().unwrap_or_default();
                     if text.starts_with('/') {
                         (path, whole) = (String::new(), true);
                     }
@@ -52,7 +52,7 @@ impl Walker<'_> {
 
     /// The file of C++ at a path of which at least the end is known.
     fn file_at(&self, path: &Text) -> Option<ModuleId> {
-        self.project.file_read(self.module_id(), path.ending()?, path.text.is_some())
+        self.project.file_read(self.module_id(), path.ending()?, path.whole.is_some())
     }
 
     /// Methods of a path of `pathlib` that read its file, and of the text of a file that leave it as it is.

@@ -319,12 +319,12 @@ impl Walker<'_> {
             "format" | "replace" | "substitute" | "safe_substitute" | "encode" | "strip" | "lstrip" | "rstrip"
             | "expandtabs" => {
                 let same = matches!(name.as_str(), "encode" | "strip");
-                let known = if same { text.text.clone() } else { None };
+                let known = if same { text.whole.clone() } else { None };
                 let known = if name == "strip" { known.map(|text| Rc::from(text.trim())) } else { known };
                 kept(known, text.origin)
             }
-            "upper" => kept(text.text.as_deref().map(|text| Rc::from(text.to_uppercase().as_str())), text.origin),
-            "lower" => kept(text.text.as_deref().map(|text| Rc::from(text.to_lowercase().as_str())), text.origin),
+            "upper" => kept(text.whole.as_deref().map(|text| Rc::from(text.to_uppercase().as_str())), text.origin),
+            "lower" => kept(text.whole.as_deref().map(|text| Rc::from(text.to_lowercase().as_str())), text.origin),
             "join" => {
                 let items = args.positional.first().and_then(|list| self.items(list));
                 let origin = items.iter().flatten().find_map(|item| match &item.kind {
@@ -333,7 +333,7 @@ impl Walker<'_> {
                 });
                 kept(None, origin)
             }
-            "startswith" => match (text.text.as_deref(), args.positional.first().and_then(Val::str)) {
+            "startswith" => match (text.whole.as_deref(), args.positional.first().and_then(Val::str)) {
                 (Some(text), Some(prefix)) => Val::boolean(text.starts_with(prefix)),
                 _ => Val::from(Kind::Bool(crate::quantity::Quantity::Unknown)),
             },

@@ -55,16 +55,21 @@ impl Walker<'_> {
         }
         match (&a.kind, &b.kind) {
             (Kind::Str(x), Kind::Str(y)) if op == BinaryOp::Add => {
-                let both = x.text.as_deref().zip(y.text.as_deref());
+                let both = x.whole.as_deref().zip(y.whole.as_deref());
                 let text = both
                     .filter(|(x, y)| x.len() + y.len() <= super::value::MAX_TEXT)
                     .map(|(x, y)| Rc::from(format!("{x}{y}").as_str()));
                 let end = y.ending().filter(|_| text.is_none()).map(Rc::from);
-                return Val::from(Kind::Str(Rc::new(Text { text, end, origin: x.origin.or(y.origin), file: None })));
+                return Val::from(Kind::Str(Rc::new(Text {
+                    whole: text,
+                    end,
+                    origin: x.origin.or(y.origin),
+                    file: None,
+                })));
             }
             // A path: `folder + "/kernels.cu"`, `folder / "kernels.cu"`.
-            (Kind::Unknown | Kind::Open(_), Kind::Str(y)) if op == BinaryOp::Add && y.text.is_some() => {
-                let end = y.text.clone();
+            (Kind::Unknown | Kind::Open(_), Kind::Str(y)) if op == BinaryOp::Add && y.whole.is_some() => {
+                let end = y.whole.clone();
                 return Val::from(Kind::Str(Rc::new(Text { end, ..Text::default() }))).because(&why);
             }
             (Kind::Unknown | Kind::Open(_) | Kind::Str(_), Kind::Str(_)) if op == BinaryOp::TrueDiv => {
@@ -134,7 +139,7 @@ impl Walker<'_> {
         }
         let truth = |same: bool| Some(Val::boolean(same == (op == BinaryOp::Eq)));
         match (&a.kind, &b.kind) {
-            (Kind::Str(x), Kind::Str(y)) => match (&x.text, &y.text) {
+            (Kind::Str(x), Kind::Str(y)) => match (&x.whole, &y.whole) {
                 (Some(x), Some(y)) => truth(x == y),
                 _ => Some(Val::from(Kind::Bool(Quantity::Unknown))),
             },

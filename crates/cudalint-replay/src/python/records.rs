@@ -71,7 +71,7 @@ impl Walker<'_> {
             return None;
         }
         let record = match &spec.kind {
-            Kind::Str(text) => self.of_string(&text.text.clone()?, aligned)?,
+            Kind::Str(text) => self.of_string(&text.whole.clone()?, aligned)?,
             Kind::Dict(_) => self.of_dictionary(spec, aligned, depth)?,
             Kind::List(_) | Kind::Tuple(_) => {
                 let mut fields = Vec::new();

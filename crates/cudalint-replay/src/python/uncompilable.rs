@@ -51,7 +51,7 @@ impl Walker<'_> {
     /// decides, or a name in capitals stands in it that nobody defines.
     pub(super) fn is_refused(&self, code: &Val, module: Option<ModuleId>, maker: Maker, args: &Args) -> bool {
         let (Some(id), Kind::Str(text)) = (module, &code.kind) else { return false };
-        let (Some(known), Some(origin)) = (text.text.as_deref(), text.origin) else { return false };
+        let (Some(known), Some(origin)) = (text.whole.as_deref(), text.origin) else { return false };
         let compiles = matches!(maker, Maker::Cupy | Maker::PyCuda) && code.why.is_none();
         // What was replaced in it, or put around it, may define what is missing.
         // Python reads the ends of lines as its own.

@@ -92,7 +92,7 @@ pub(crate) struct Open {
 #[derive(Debug, Default)]
 pub(crate) struct Text {
     /// Its characters, where all are known.
-    pub text: Option<Rc<str>>,
+    pub whole: Option<Rc<str>>,
     /// What it ends with, where only that is known: `folder + "/kernels.cu"`.
     pub end: Option<Rc<str>>,
     /// The literal that it was made of, alone or with holes filled in.
@@ -103,13 +103,13 @@ pub(crate) struct Text {
 
 impl Text {
     /// A string whose characters are known, or none of them.
-    pub fn of(text: Option<Rc<str>>, origin: Option<Site>) -> Self {
-        Self { text, origin, ..Self::default() }
+    pub fn of(whole: Option<Rc<str>>, origin: Option<Site>) -> Self {
+        Self { whole, origin, ..Self::default() }
     }
 
     /// What it ends with, as far as that is known.
     pub fn ending(&self) -> Option<&str> {
-        self.text.as_deref().or(self.end.as_deref())
+        self.whole.as_deref().or(self.end.as_deref())
     }
 }
 
@@ -357,7 +357,7 @@ impl Val {
 
     pub fn str(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Str(text) => text.text.as_deref(),
+            Kind::Str(text) => text.whole.as_deref(),
             _ => None,
         }
     }
@@ -376,7 +376,7 @@ impl Val {
             (Kind::Float(x), Kind::Float(y)) => x.map(f64::to_bits) == y.map(f64::to_bits) && x.is_some(),
             (Kind::Ratio(x, m), Kind::Ratio(y, n)) => m == n && x == y,
             (Kind::Number(d, x), Kind::Number(e, y)) => d == e && Self::same(x, y),
-            (Kind::Str(x), Kind::Str(y)) => Rc::ptr_eq(x, y) || (x.text.is_some() && x.text == y.text),
+            (Kind::Str(x), Kind::Str(y)) => Rc::ptr_eq(x, y) || (x.whole.is_some() && x.whole == y.whole),
             (Kind::Tuple(x), Kind::Tuple(y)) => {
                 Rc::ptr_eq(x, y) || (x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| Self::same(x, y)))
             }
