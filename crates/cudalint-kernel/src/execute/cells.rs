@@ -373,19 +373,29 @@ impl<'j> Job<'j> {
         if cell.tag == INITIAL {
             return before.map_or_else(|| self.name(0, number), |bits| foretold(self.seed, self.piece.ty, bits));
         }
-        if cell.write <= self.forgotten || cell.write < self.order.block_start || cell.class != self.class {
+        if cell.write <= self.forgotten {
+            return self.after_may_write(self.forgotten, number);
+        }
+        if cell.write < self.order.block_start || cell.class != self.class {
             return (0, UNKNOWN);
         }
         (if cell.tag == KNOWN { self.piece.ty.wrap(cell.value) } else { cell.value }, cell.tag)
     }
 
-    /// What is in a cell that a may-active lane wrote: since the barrier all read the same.
+    /// What is in a cell that a may-active lane wrote, or an access to somewhere in the object may have: since the barrier all read the same.
     pub(super) fn after_may_write(&self, stamp: u32, number: u64) -> (i64, u8) {
+        let stamp = stamp.max(self.forgotten);
         let settled = stamp < self.order.interval_start && stamp >= self.order.block_start;
         if settled && !self.keeps_origins { self.name(u64::from(stamp), number) } else { (0, UNKNOWN) }
     }
 
-    /// Whether a store leaves what is in a cell that a may-active lane wrote before the barrier.
+    /// Whether what the last sure write left in a cell may not be there any more.
+    #[inline]
+    pub(super) const fn may_have_changed(&self, cell: &Cell) -> bool {
+        cell.may_write != 0 && cell.may_write >= cell.write || cell.write != 0 && cell.write <= self.forgotten
+    }
+
+    /// Whether a store leaves what is in a cell that a may-active lane may have written before the barrier.
     pub(super) fn stays_after_may_write(&self, cell: &Cell, number: u64, stored: (i64, u8)) -> RaceValues {
         match values_of(self.after_may_write(cell.may_write, number), stored) {
             RaceValues::Same => RaceValues::Same,
@@ -449,7 +459,7 @@ impl<'j> Job<'j> {
         } else {
             RaceValues::Unknown
         };
-        let values = if cell.may_write >= cell.write.max(1) {
+        let values = if self.may_have_changed(cell) {
             self.stays_after_may_write(cell, number, stored)
         } else if fresh {
             same_writes

@@ -259,7 +259,7 @@ impl Machine<'_> {
         self.note_distance(id, op, &a, &b);
         let value = ops::binary(op, operands, &a, &b, &self.act, id);
         match op {
-            BinaryOp::Add => self.note_sum(id, &a, &b, &value),
+            BinaryOp::Add => self.note_sum(id, &a, &b),
             _ if op.is_comparison() => return self.relaxed(id, op, (&a, &b), value, false),
             _ => {}
         }

@@ -6,20 +6,20 @@
 
 use super::lanes::OFF;
 use super::machine::Machine;
-use super::sums::MOST_SUMS;
-use super::value::{KNOWN, NUMBER, Val};
+use super::value::{KNOWN, UNKNOWN, Val};
 use crate::code::{BinaryOp, ExprId};
 
 impl Machine<'_> {
     /// Keeps the parts of a sum that is compared somewhere.
-    pub(super) fn note_sum(&mut self, id: ExprId, a: &Val, b: &Val, sum: &Val) {
-        if !self.relaxing.of_code.sums.contains(&id) || sum.all_known() {
+    pub(super) fn note_sum(&mut self, id: ExprId, a: &Val, b: &Val) {
+        if !self.relaxing.of_code.sums.contains(&id) {
             return;
         }
-        for lane in (0..self.n).filter(|lane| self.act.levels()[*lane] != OFF) {
-            let (name, tag) = sum.lane(lane);
-            if tag == NUMBER && (self.relaxing.parts.len() < MOST_SUMS || self.relaxing.parts.contains_key(&name)) {
-                self.relaxing.parts.insert(name, [a.lane(lane), b.lane(lane)]);
+        let nothing = [(0, UNKNOWN); 2];
+        let parts = self.relaxing.parts.entry(id).or_insert_with(|| vec![nothing; self.n].into());
+        for (lane, parts) in parts.iter_mut().enumerate() {
+            if self.act.levels()[lane] != OFF {
+                *parts = [a.lane(lane), b.lane(lane)];
             }
         }
     }
@@ -27,16 +27,18 @@ impl Machine<'_> {
     /// A comparison, in which an element is not longer than a sum of which it is a part. Of a minimum (`least`) it is asked whether the
     /// first of both may be taken, of others what they ask.
     pub(super) fn relaxed(&self, id: ExprId, op: BinaryOp, (a, b): (&Val, &Val), value: Val, least: bool) -> Val {
-        if !self.relaxing.of_code.compared.contains(&id) || self.relaxing.parts.is_empty() || value.all_known() {
+        let Some(&[first, second]) = self.relaxing.of_code.compared.get(&id) else { return value };
+        if value.all_known() {
             return value;
         }
         let answer = |lane: usize| {
-            let (x, y) = (a.lane(lane), b.lane(lane));
+            let is_first_longer = || self.relaxing.is_longer(first, lane, b.lane(lane));
+            let is_second_longer = || self.relaxing.is_longer(second, lane, a.lane(lane));
             let known = match op {
                 _ if self.act.levels()[lane] == OFF => None,
-                BinaryOp::Lt | BinaryOp::Ge if self.relaxing.is_longer(x, y) => Some(op == BinaryOp::Ge),
-                BinaryOp::Gt | BinaryOp::Le if self.relaxing.is_longer(y, x) => Some(op == BinaryOp::Le),
-                BinaryOp::Lt if least && self.relaxing.is_longer(y, x) => Some(true),
+                BinaryOp::Lt | BinaryOp::Ge if is_first_longer() => Some(op == BinaryOp::Ge),
+                BinaryOp::Gt | BinaryOp::Le if is_second_longer() => Some(op == BinaryOp::Le),
+                BinaryOp::Lt if least && is_second_longer() => Some(true),
                 _ => None,
             };
             known.map(i64::from)

@@ -137,7 +137,12 @@ impl Job<'_> {
             each.for_each(|(out, number)| (*out, tag) = self.initial(number));
             return Some(tag);
         }
-        if write <= self.forgotten || write < self.order.block_start || class != self.class {
+        if write <= self.forgotten {
+            let mut tag = UNKNOWN;
+            each.for_each(|(out, number)| (*out, tag) = self.after_may_write(write, number));
+            return Some(tag);
+        }
+        if write < self.order.block_start || class != self.class {
             out.fill(0);
             return Some(UNKNOWN);
         }
@@ -178,7 +183,7 @@ impl Job<'_> {
         let fresh = first.write > forgotten || (forgotten == 0 && first.write == 0 && first.tag != INITIAL);
         let comparable = first.class == self.class && first.tag != INITIAL && tag != UNKNOWN;
         let mut values = RaceValues::Unknown;
-        let may_be_written = first.may_write >= first.write.max(1);
+        let may_be_written = self.may_have_changed(first);
         if may_be_written || fresh && comparable {
             let old = first.tag;
             let mut each = line.cells.iter().zip(lane..).zip(number..).map(|((cell, lane), number)| {
@@ -224,7 +229,9 @@ impl Job<'_> {
             self.after_may_write(cell.may_write, number)
         } else if cell.tag == INITIAL {
             self.initial(number)
-        } else if cell.write <= self.forgotten || cell.write < self.order.block_start || cell.class != self.class {
+        } else if cell.write <= self.forgotten {
+            self.after_may_write(cell.write, number)
+        } else if cell.write < self.order.block_start || cell.class != self.class {
             (0, UNKNOWN)
         } else if cell.tag == KNOWN {
             (self.piece.ty.wrap(cell.value), KNOWN)
@@ -263,7 +270,7 @@ impl Job<'_> {
         }
         let fresh = cell.write > forgotten || (forgotten == 0 && cell.write == 0 && cell.tag != INITIAL);
         let comparable = cell.class == self.class && cell.tag != INITIAL && stored.1 != UNKNOWN;
-        let values = if cell.may_write >= cell.write.max(1) {
+        let values = if self.may_have_changed(cell) {
             self.stays_after_may_write(cell, number, stored)
         } else if fresh && comparable {
             values_of((cell.value, cell.tag), stored)

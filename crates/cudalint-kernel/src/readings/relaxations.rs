@@ -3,15 +3,15 @@
 
 use super::source::Source;
 use crate::code::{BinaryOp, Code, Expr, ExprId, Intrinsic, Item};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The sums of a kernel's code that are compared, and the comparisons.
 #[derive(Debug, Default)]
 pub struct Relaxations {
     /// Sums, where they are computed.
     pub sums: FxHashSet<ExprId>,
-    /// Comparisons, and minima, of which one side is such a sum.
-    pub compared: FxHashSet<ExprId>,
+    /// Comparisons, and minima, with the sums that their sides are.
+    pub compared: FxHashMap<ExprId, [Option<ExprId>; 2]>,
 }
 
 /// Reads a kernel's code with the functions that it calls.
@@ -39,16 +39,17 @@ pub fn relaxations(code: &Code) -> Relaxations {
             continue;
         }
         let source = Source::new(code, function);
-        let is_sum = |id: ExprId| matches!(source.kind(id), Expr::Binary(BinaryOp::Add, ..));
+        let sum = |side: ExprId| {
+            let side = source.bare(side);
+            let value = source.variable(side).and_then(|variable| source.value(variable));
+            let sum = value.map_or(side, |value| source.bare(value));
+            matches!(source.kind(sum), Expr::Binary(BinaryOp::Add, ..)).then_some(sum)
+        };
         for (id, sides) in compared {
-            for side in sides {
-                let side = source.bare(side);
-                let value = source.variable(side).and_then(|variable| source.value(variable));
-                let sum = value.map_or(side, |value| source.bare(value));
-                if is_sum(sum) {
-                    found.sums.insert(sum);
-                    found.compared.insert(id);
-                }
+            let sums = sides.map(sum);
+            if sums.iter().any(Option::is_some) {
+                found.sums.extend(sums.iter().flatten());
+                found.compared.insert(id, sums);
             }
         }
     }

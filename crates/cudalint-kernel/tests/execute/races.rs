@@ -328,9 +328,9 @@ fn ways_over_a_place_that_ends_them() {
     ] {
         assert!(seen(step).is_empty(), "{step}: {:?}", seen(step));
     }
-    // Of another row the way is another one, and a sum that is longer may take the place, too.
+    // Who writes what others read is asked for another way there, and a sum that is longer may take the place, too.
     for step in [
-        "int over = s[y][k] + s[(k + 1) & 15][x]; if (over < s[y][x]) s[y][x] = over;",
+        "int over = s[x][k] + s[k][y]; if (over < s[y][x]) s[y][x] = over;",
         "int over = s[y][k] + s[k][x]; if (over > s[y][x]) s[y][x] = over;",
         "int over = s[y][k] - s[k][x]; if (over < s[y][x]) s[y][x] = over;",
         "s[y][x] = min(s[y][x], s[y][k] * s[k][x]);",
