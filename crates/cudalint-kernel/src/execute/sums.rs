@@ -24,7 +24,6 @@ impl Relaxing {
     pub(super) fn is_longer(&self, sum: Option<ExprId>, lane: usize, than: Lane) -> bool {
         let may_be_added = |(bits, tag): Lane| tag != KNOWN || bits >= 0;
         let parts = sum.and_then(|sum| self.parts.get(&sum)?.get(lane));
-        than.1 != UNKNOWN
-            && parts.is_some_and(|&[a, b]| a == than && may_be_added(b) || b == than && may_be_added(a))
+        than.1 != UNKNOWN && parts.is_some_and(|&[a, b]| a == than && may_be_added(b) || b == than && may_be_added(a))
     }
 }

@@ -5,6 +5,38 @@ use crate::code::{Builtin, Code, Expr, ExprId, FunctionId, Group, Intrinsic, Ite
 use rustc_hash::FxHashSet;
 use typed_index_collections::TiVec;
 
+/// A parameter that a function dereferences.
+#[derive(Clone, Debug)]
+pub(super) struct Dereferenced {
+    pub(super) parameter: u32,
+    pub(super) surely: bool,
+    pub(super) room: Room,
+}
+
+/// Whether accesses through an address leave room in front of the elements that they reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    None,
+    /// All do.
+    Left,
+    /// They do where whoever calls gives one of these parameters such a number.
+    LeftBy(Vec<u32>),
+}
+
+impl Room {
+    /// Of two accesses together.
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, _) | (_, Self::None) => Self::None,
+            (Self::Left, room) | (room, Self::Left) => room,
+            (Self::LeftBy(mut own), Self::LeftBy(other)) => {
+                own.retain(|parameter| other.contains(parameter));
+                if own.is_empty() { Self::None } else { Self::LeftBy(own) }
+            }
+        }
+    }
+}
+
 /// One function while it is read.
 pub(super) struct Frame<'c> {
     pub(super) source: Source<'c>,
@@ -14,7 +46,7 @@ pub(super) struct Frame<'c> {
     indices: FxHashSet<VariableId>,
     /// Variables computed from what the launch gives, or from memory.
     given_by_launch: FxHashSet<VariableId>,
-    pub(super) dereferenced: Vec<(u32, bool)>,
+    pub(super) dereferenced: Vec<Dereferenced>,
     pub(super) calls: u32,
 }
 

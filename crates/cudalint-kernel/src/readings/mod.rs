@@ -23,6 +23,7 @@ pub mod formula;
 pub mod locks;
 pub(crate) mod passing;
 pub(crate) mod relaxations;
+mod room;
 pub mod settled;
 mod shared;
 pub mod sinks;

@@ -1,12 +1,12 @@
 //! What a kernel does with shared memory and with its parameters, the device functions that it calls included.
 
 use super::coverage::{self, CoverageClaim};
-use super::dependence::Frame;
-use super::source::Source;
+use super::dependence::{Dereferenced, Frame, Room};
+use super::room::{room_before, room_of};
 use super::together::{Together, together};
 use crate::code::{
-    BinaryOp, Block, Code, Effect, Expr, ExprId, FunctionId, Intrinsic, Item, ObjectId, ObjectSpace, Place, Stmt,
-    StmtId, VariableId,
+    Block, Code, Effect, Expr, ExprId, FunctionId, Intrinsic, Item, ObjectId, ObjectSpace, Place, Stmt, StmtId,
+    VariableId,
 };
 use crate::report::Site;
 use rustc_hash::FxHashMap;
@@ -64,7 +64,7 @@ pub struct DynamicShared {
     pub written: bool,
     /// Whether other arrays are carved out of it.
     pub carved: bool,
-    /// Whether each access adds a constant to its index, and so leaves room for another array in front.
+    /// Whether each access adds to its index what is the same for all threads, and so leaves room for another array in front.
     pub shifted: bool,
 }
 
@@ -106,9 +106,8 @@ pub fn summary(code: &Code) -> KernelSummary {
         incomplete: false,
     };
     let dereferenced = reader.function(FunctionId(0), true, 0);
-    summary.surely_dereferenced =
-        dereferenced.iter().filter(|(_, sure)| *sure).map(|(parameter, _)| *parameter).collect();
-    summary.dereferenced = dereferenced.into_iter().map(|(parameter, _)| parameter).collect();
+    summary.surely_dereferenced = dereferenced.iter().filter(|used| used.surely).map(|used| used.parameter).collect();
+    summary.dereferenced = dereferenced.into_iter().map(|used| used.parameter).collect();
     summary.incomplete |= reader.incomplete;
     summary.barrier_between_dynamic = reader.intervals.iter().all(|touched| touched.len() <= 1);
     // Assembly may lay shared memory of its own below.
@@ -131,7 +130,7 @@ struct Reader<'c, 's> {
     /// The names of the dynamic arrays touched in each stretch between barriers, in source order.
     intervals: Vec<Vec<&'c str>>,
     /// The parameters that functions read so far dereference, and whether they surely do.
-    dereferenced: FxHashMap<FunctionId, Vec<(u32, bool)>>,
+    dereferenced: FxHashMap<FunctionId, Vec<Dereferenced>>,
     /// Where what functions return leads.
     returned: FxHashMap<FunctionId, Option<Origin>>,
     /// Parameters of the kernel that the place which is read is behind an `if` of.
@@ -143,7 +142,7 @@ struct Reader<'c, 's> {
 
 impl<'c> Reader<'c, '_> {
     /// Reads a function and gives the parameters that it dereferences, and whether it surely does.
-    fn function(&mut self, id: FunctionId, sure: bool, calls: u32) -> Vec<(u32, bool)> {
+    fn function(&mut self, id: FunctionId, sure: bool, calls: u32) -> Vec<Dereferenced> {
         // A function that was read before has had its say about shared memory.
         if let Some(known) = self.dereferenced.get(&id) {
             return known.clone();
@@ -295,9 +294,20 @@ impl<'c> Reader<'c, '_> {
             Expr::Intrinsic(what, operands) => self.intrinsic(frame, what, operands, node.site, sure),
             Expr::Call(callee, arguments) => {
                 let used = self.function(*callee, sure, frame.calls + 1);
-                for (parameter, surely) in used {
+                for Dereferenced { parameter, surely, room } in used {
                     if let Some(argument) = arguments.get(parameter as usize) {
-                        self.access(frame, *argument, code.expr(*argument).site, false, sure && surely);
+                        let room = match (room, room_before(frame, *argument)) {
+                            (Room::None, own) => own,
+                            (Room::LeftBy(given), Room::None) => {
+                                let given = given.iter().filter_map(|at| arguments.get(*at as usize));
+                                given
+                                    .map(|given| room_of(frame, *given))
+                                    .find(|room| *room != Room::None)
+                                    .unwrap_or(Room::None)
+                            }
+                            _ => Room::Left,
+                        };
+                        self.access_at(frame, *argument, code.expr(*argument).site, (false, sure && surely), room);
                     }
                 }
             }
@@ -333,20 +343,35 @@ impl<'c> Reader<'c, '_> {
     }
 
     fn access(&mut self, frame: &mut Frame<'c>, address: ExprId, site: Site, write: bool, sure: bool) {
+        let room = room_before(frame, address);
+        self.access_at(frame, address, site, (write, sure), room);
+    }
+
+    /// An access that leaves room in front of its element or not.
+    fn access_at(
+        &mut self,
+        frame: &mut Frame<'c>,
+        address: ExprId,
+        site: Site,
+        (write, sure): (bool, bool),
+        room: Room,
+    ) {
         let object = match self.origin(frame, address, 0) {
             Some(Origin::Parameter(VariableId(parameter))) => {
-                match frame.dereferenced.iter_mut().find(|(known, _)| *known == parameter) {
-                    Some((_, surely)) => *surely |= sure,
-                    None => frame.dereferenced.push((parameter, sure)),
+                match frame.dereferenced.iter_mut().find(|used| used.parameter == parameter) {
+                    Some(used) => {
+                        used.surely |= sure;
+                        used.room = std::mem::replace(&mut used.room, Room::None).and(room);
+                    }
+                    None => frame.dereferenced.push(Dereferenced { parameter, surely: sure, room }),
                 }
                 return;
             }
             Some(Origin::Dynamic(object)) => object,
             None => return,
         };
-        let shifted = is_shifted(&frame.source, address);
         let Some((_, array)) = self.arrays.iter_mut().find(|(id, _)| *id == object) else { return };
-        array.shifted = shifted && (array.used.is_none() || array.shifted);
+        array.shifted = room == Room::Left && (array.used.is_none() || array.shifted);
         if array.used.is_none() {
             array.asked.clone_from(&self.asked);
         }
@@ -438,11 +463,4 @@ impl<'c> Reader<'c, '_> {
         self.returned.insert(id, found);
         found
     }
-}
-
-/// Whether an element's index is a sum with a positive constant.
-fn is_shifted(source: &Source<'_>, address: ExprId) -> bool {
-    let Expr::Offset { index, .. } = source.kind(address) else { return false };
-    let Expr::Binary(BinaryOp::Add, a, b) = source.kind(source.bare(*index)) else { return false };
-    [a, b].into_iter().any(|part| source.integer(*part).is_some_and(|value| value > 0))
 }

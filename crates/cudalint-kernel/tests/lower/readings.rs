@@ -68,6 +68,40 @@ fn dynamic_arrays_are_followed_to_their_uses() {
 }
 
 #[test]
+fn arrays_that_leave_room_for_another_in_front() {
+    let shifted = |uses: &str| {
+        let text = format!(
+            "__device__ void add(int* a, int at, int by) {{ for (int i = 0; i < 2; i++) a[at + i] += a[at + by + i]; }}\n\
+             __device__ void set(int* a, int first) {{ a[first + threadIdx.x] = 0; }}\n\
+             __global__ void k(int n, const int* from) {{\n  extern __shared__ int b[];\n\
+             int t = threadIdx.x, start = 64 * n, own = t * n;\n  {uses}\n}}\n"
+        );
+        summary_of(&text).dynamic_shared[0].shifted
+    };
+    for uses in [
+        "b[start + t] = 0; b[start + own + 1] += b[start + t + 3];",
+        "b[t + blockDim.x] = 0;",
+        "b[n * blockDim.x + t] = 0;",
+        "set(b, start); b[start + t] = 1;",
+        "add(b, start, t);",
+        "set(b + start, n);",
+    ] {
+        assert!(shifted(uses), "{uses}");
+    }
+    for uses in [
+        "b[start + t] = 0; b[t] = 1;",
+        "b[own + t] = 0;",
+        "b[t + from[0]] = 0;",
+        "b[t * blockDim.x] = 0;",
+        "set(b, own);",
+        "set(b, start); set(b, 0);",
+        "add(b, own, t);",
+    ] {
+        assert!(!shifted(uses), "{uses}");
+    }
+}
+
+#[test]
 fn wrong_index_formulas_are_read_off_the_access() {
     let mistakes = |index: &str, access: &str| -> Vec<Mistake> {
         let text = format!("__global__ void k(float* p, int n) {{\n  int i = {index};\n  {access} = 1;\n}}\n");
