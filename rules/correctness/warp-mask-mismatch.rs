@@ -4,6 +4,7 @@ use crate::runs::parts::{self, add_place, label, other_thread, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding, Shows};
+use cudalint_replay::facts::Harm;
 use cudalint_replay::runs::report::{EventKind, MaskFault};
 
 /// The rule.
@@ -53,8 +54,8 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         }
     }
     finding.help = Some(help.to_owned());
-    // Lanes that have left the kernel may be named; only what is read from them means nothing.
-    if matches!(fault, MaskFault::LaneGone(_)) {
+    // Lanes that have left the kernel, or have nothing else to do in it, may be named; only what is read from them means nothing.
+    if matches!(fault, MaskFault::LaneGone(_)) || shown.harm == Harm::Nowhere {
         parts::only_possible(&mut finding);
     }
     Some(finding)

@@ -5,7 +5,7 @@
 //! memory that nobody looks at ([`sinks`]), what surely does not happen in any launch ([`absence`]), where addresses come from that an
 //! execution does not know ([`blind`]), which numbers decide what its threads do ([`deciding`], those in memory: `shared`), which values are computed in `double`
 //! between two of `float` ([`doubles`]), which conditions several threads may pass (`passing`), which sums take the place of what they are less than (`relaxations`), which elements a thread reaches
-//! through two of its parameters ([`together`]), which loops take a lock ([`locks`]), and which blocks it is made for
+//! through two of its parameters ([`together`]), which branches end it ([`last`]), which loops take a lock ([`locks`]), and which blocks it is made for
 //! ([`block`]).
 //!
 //! A reading is made of [`Code`], so that it holds for kernels of both languages, with their template arguments and the types of
@@ -20,6 +20,7 @@ mod dependence;
 pub mod doubles;
 pub mod election;
 pub mod formula;
+pub mod last;
 pub mod locks;
 pub(crate) mod passing;
 pub(crate) mod relaxations;

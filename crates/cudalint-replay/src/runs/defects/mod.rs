@@ -14,8 +14,9 @@ pub use races::{Race, race};
 
 use super::KernelRun;
 use crate::ways::has_room;
+use cudalint_kernel::readings::last::ends_behind;
 use cudalint_kernel::readings::{election, settled};
-use cudalint_kernel::report::{Event, EventKind, ObjectKind, Reach, Site, Thread};
+use cudalint_kernel::report::{Event, EventKind, MaskFault, ObjectKind, Reach, Site, Thread};
 use cudalint_kernel::{Code, reach};
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, ModuleId};
@@ -107,6 +108,7 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
             let harm = match race(event).map(|race| (race.harm(group), race)) {
                 // The code says it at once, an execution later.
                 _ if own.fills_sinks(event, &sinks) || *reach == Reach::Nowhere => Harm::Nowhere,
+                _ if own.code.is_some_and(|code| is_of_lanes_that_end(code, event)) => Harm::Nowhere,
                 _ if is_about_values(event) && *for_nobody => Harm::Nowhere,
                 Some((Harm::Surely, race)) if harmless(&race) => Harm::Perhaps,
                 Some((harm, _)) => harm,
@@ -226,6 +228,16 @@ fn is_of_a_wavefront(run: &KernelRun, event: &Event) -> bool {
         EventKind::DivergentBarrier { goes_on: None, .. } if event.doubt.is_none() => true,
         EventKind::DivergentBarrier { waits, absent, .. } => wavefront(*waits) == wavefront(*absent),
         EventKind::WarpMask { .. } | EventKind::ExitBeforeBarrier { .. } => true,
+        _ => false,
+    }
+}
+
+/// Whether a mask names lanes that have nothing left to do where they are missed: nobody waits for lanes that have left.
+fn is_of_lanes_that_end(code: &Code, event: &Event) -> bool {
+    match &event.kind {
+        EventKind::WarpMask { fault: MaskFault::LaneAbsent(_), condition: Some(condition), .. } => {
+            ends_behind(code, *condition)
+        }
         _ => false,
     }
 }
