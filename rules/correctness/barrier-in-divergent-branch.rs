@@ -1,6 +1,6 @@
 //! A barrier that only a part of a block reaches, while the rest lives on.
 
-use crate::runs::parts::{self, label, other_thread, text, thread};
+use crate::runs::parts::{self, add_place, label, other_thread, text, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding, Shows};
@@ -47,6 +47,12 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         let guide =
             "CUDA's programming guide is followed, which has a barrier in a branch only where the whole block takes it";
         parts::assume(&mut finding, guide)?;
+    }
+    for event in &shown.alike {
+        if let EventKind::DivergentBarrier { barrier, .. } = &event.kind {
+            finding.claim.sites.push(parts::place(context, *barrier));
+            add_place(&mut finding, label(context, *barrier, "another barrier under the same condition"));
+        }
     }
     finding.related.extend(calls.iter().map(|call| label(context, *call, "called from here")));
     finding.help = Some("move the barrier out of the condition, and keep only the work inside".to_owned());

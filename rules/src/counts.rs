@@ -31,12 +31,20 @@ pub enum Miscount {
 /// Bytes of the largest number that a member may be.
 const LARGEST_NUMBER: i64 = 8;
 
+/// Whether this many bytes are all that the argument's memory has: then the same size was taken for its allocation, and all elements are
+/// there.
+fn is_all(argument: &PointerArgument, bytes: &Quantity) -> bool {
+    let Pointer::Into { buffer, offset } = &argument.pointer else { return false };
+    offset.quantity == Quantity::Known(0) && bytes.surely_equals(&buffer.bytes.quantity)
+}
+
 /// Judges the count of a copy or set into or out of `argument`.
 pub fn miscount(argument: &PointerArgument, bytes: &Quantity, count: &CountShape) -> Option<Miscount> {
     let element = argument.element.filter(|bytes| *bytes > 1)?;
     if let Some(pointer) = &count.sizeof_pointer
         && bare(pointer) == bare(&argument.text)
         && element != 8
+        && !is_all(argument, bytes)
     {
         return Some(Miscount::SizeOfPointer(pointer.clone()));
     }

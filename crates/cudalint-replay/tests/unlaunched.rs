@@ -136,6 +136,23 @@ fn numbers_that_a_launch_leaves_open_are_chosen() {
     assert_eq!(shown("1"), [""; 0]);
 }
 
+/// Each thread goes as many rounds where the host rounds up.
+#[test]
+fn numbers_that_the_host_computes_part_no_block() {
+    let kernel = "__global__ void k(int *a, unsigned n) { __shared__ int s[64]; s[threadIdx.x] = 0; __syncthreads();\n\
+                  for (unsigned i = threadIdx.x; i < n / 64; i += 64) { atomicAdd(&s[a[i] & 63], 1); __syncthreads(); }\n\
+                  a[threadIdx.x] = s[threadIdx.x]; }\n";
+    let parts = |host: &str| {
+        let (runs, _) = runs_and_counts(&format!("unsigned size();\n{kernel}{host}"));
+        let events = runs.iter().flat_map(|run| &run.report.events);
+        events.filter(|event| matches!(event.kind, EventKind::DivergentBarrier { .. })).count() > 0
+    };
+    assert!(parts("void run(int *a) { unsigned n = size(); k<<<1, 64>>>(a, n); }"));
+    let rounded = "unsigned n = size(), all; unsigned rest = n % 4096;\n\
+                   if (rest == 0) all = n; else all = n + (4096 - rest);";
+    assert!(!parts(&format!("void run(int *a) {{ {rounded} k<<<1, 64>>>(a, all); }}")));
+}
+
 #[test]
 fn no_block_is_guessed_where_callers_have_theirs() {
     let kernel = "__global__ void k(float *a) { __shared__ float t[256]; t[threadIdx.x] = a[threadIdx.x];\n\

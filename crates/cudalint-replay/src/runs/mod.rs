@@ -15,6 +15,7 @@ mod binding;
 mod checked;
 mod choose;
 mod collect;
+mod computed;
 mod counts;
 mod crossings;
 pub mod defects;

@@ -4,6 +4,7 @@
 use super::binding::Binding;
 use super::choose::{is_computed_out_of_sight, lets_through};
 use super::collect::Seen;
+use super::computed::is_computed;
 use super::execute::{BlockKnowledge, Module, Outcome, block_knowledge};
 use super::extents::{self, Axis, Block, open_block, told};
 use super::guess::{Guess, Rest, bare_launch, guess};
@@ -272,6 +273,15 @@ impl Module<'_> {
             if inputs.is_some() {
                 found.events.retain(is_race_in_shared_memory);
             }
+            // Not every number can be one that the host computes: it may be such that all threads go as many rounds.
+            let event = seen.iter().find(|seen| Some(seen.event.site) == run.launch).map(|seen| seen.event);
+            let computed = |at: usize| event.is_some_and(|event| is_computed(self.project, event, at));
+            if numbers.iter().any(|(given, _)| matches!(given, Given::Parameter(at) if computed(*at))) {
+                found.events.retain(|event| !parts_a_block(event));
+            }
+            if found.events.is_empty() {
+                return;
+            }
             let text = inputs.map_or_else(|| found.text.clone(), |inputs| format!("{inputs} and {}", found.text));
             let (assumptions, input) = (assume(text), found.launch);
             let mut assumed = KernelRun { assumptions, basis: Basis::Assumption, input, ..run };
@@ -398,6 +408,11 @@ fn spelling(made: Option<&Specialization>) -> LaunchSpelling {
         Some(Dialect::CupyJit) => LaunchSpelling::CupyJit,
         Some(_) => LaunchSpelling::Numba,
     }
+}
+
+/// Whether an event is about threads of a block that do not come to a barrier.
+const fn parts_a_block(event: &report::Event) -> bool {
+    matches!(event.kind, report::EventKind::DivergentBarrier { .. } | report::EventKind::ExitBeforeBarrier { .. })
 }
 
 /// Whether a launch leaves a number open.

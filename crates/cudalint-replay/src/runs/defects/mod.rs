@@ -37,6 +37,8 @@ enum Cause {
     Line(Vec<Site>, usize),
     /// The same object is too short, or not filled.
     Object(Option<Site>, String),
+    /// The same condition parts threads that end behind it, and whether somebody misses them.
+    Ended(Site, bool),
     /// The same launch.
     Launch,
     /// The same index formula.
@@ -347,6 +349,9 @@ fn causes(project: &Project, found: &Found<'_>, event: &Event) -> Vec<Cause> {
         }
         EventKind::Race { .. } => vec![Cause::Races(found.cause)],
         EventKind::WarpMask { condition: Some(condition), .. } => vec![Cause::Place(*condition)],
+        // Each barrier of a branch is missed by those who do not take it.
+        EventKind::DivergentBarrier { condition, goes_on: Some(_), .. } => vec![Cause::Place(*condition)],
+        EventKind::DivergentBarrier { condition, missed, .. } => vec![Cause::Ended(*condition, *missed)],
         EventKind::GridSyncWithoutCooperation { .. } => vec![Cause::Launch],
         _ => {
             let (_, site, _) = place_of(event);
