@@ -4,6 +4,7 @@
 
 mod recorded_support;
 
+use cudalint_findings::Shows;
 use cudalint_findings::model::FindingEntry;
 use cudalint_verify::matching::{Fit, Target, evidence, fit, whole_records};
 use cudalint_verify::tools::sanitizer::SanitizerReport;
@@ -239,6 +240,12 @@ fn a_race_needs_both_accesses() {
     assert!(!matches(&other_line, "race_shared.racecheck"));
     let other_kernel = FindingEntry { function: Some("produce".to_owned()), ..write_read };
     assert!(!matches(&other_kernel, "race_shared.racecheck"));
+    // What is called and not inlined is named instead of the kernel.
+    let mut called = other_kernel;
+    if let Shows::Race { accesses, .. } = &mut called.claim.shows {
+        accesses.iter_mut().for_each(|access| access.function = Some("reduce".to_owned()));
+    }
+    assert!(matches(&called, "race_shared.racecheck"));
     let copied = |line| {
         let sides = [("write", 9, 0, 256, 0, 0), ("read", line, 0, 256, 0, 255)];
         finding("racecheck", "race_async_copy.cu", line, json!({"function": "reverse", "witness": accesses(&sides)}))

@@ -206,6 +206,9 @@ pub struct Access<S> {
     pub thread: [u64; 3],
     /// Where it stands.
     pub site: S,
+    /// The function in which it stands, where that is one that the kernel calls: a tool may name it instead of the kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
 }
 
 spelled! {
@@ -517,6 +520,7 @@ impl<S> Access<S> {
             block: self.block,
             thread: self.thread,
             site: place(&self.site),
+            function: self.function.clone(),
         }
     }
 }

@@ -197,7 +197,16 @@ pub fn access_witness(context: &ModuleContext<'_>, access: &Access, object: &Obj
         index: element(access, object),
         extent: extent(access, object)?,
         site: place(context, access.site),
+        function: called_function(context, access.site),
     })
+}
+
+/// The function around a place, where it is none that is launched.
+fn called_function(context: &ModuleContext<'_>, site: Site) -> Option<String> {
+    let functions = &context.project.module(site.module).functions;
+    let around = functions.iter().filter(|it| it.body.is_some() && it.span.contains(site.span));
+    let inner = around.min_by_key(|function| function.span.end - function.span.start)?;
+    (!inner.space.global && inner.space.device && !inner.name.is_empty()).then(|| inner.name.to_string())
 }
 
 /// A finding with its claim, the launch, its numbers and the way there; `None` when the execution rests on more than one assumption.

@@ -348,8 +348,13 @@ fn kernel(finding: &Target<'_>, record: &Record) -> Result<(), String> {
     if let Category::Race { accesses } = &record.category {
         frames.extend(accesses.iter().map(|(access, _)| &access.frame));
     }
-    let named = record.kernel.as_ref().is_some_and(|kernel| kernel.base == wanted)
-        || frames.iter().any(|frame| base_name(&frame.function) == wanted);
+    // racecheck names the function of each side alone, which may be one that is called and not inlined.
+    let is_race = matches!(record.category, Category::Race { .. });
+    let called = finding.claim.accesses().iter().filter_map(|access| access.function.as_deref());
+    let called: Vec<String> = called.filter(|_| is_race).map(base_name).collect();
+    let is_it = |name: &String| *name == wanted || called.contains(name);
+    let named = record.kernel.as_ref().is_some_and(|kernel| is_it(&kernel.base))
+        || frames.iter().any(|frame| is_it(&base_name(&frame.function)));
     if named {
         return Ok(());
     }

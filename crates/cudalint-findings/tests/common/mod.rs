@@ -141,6 +141,7 @@ pub fn findings() -> Vec<Finding> {
                     index: 250,
                     extent: 250,
                     site: place(SCALE, "data[i]", 0),
+                    function: None,
                 }],
             })
         },
@@ -169,6 +170,7 @@ pub fn findings() -> Vec<Finding> {
         index: 255,
         extent: 256,
         site: at,
+        function: None,
     };
     let race = Finding {
         confidence: Confidence::Likely,

@@ -119,7 +119,7 @@ mod tests {
                 "k0",
                 "out",
                 16,
-                &Access { kind: AccessKind::Write, index, extent, block, thread, site: site.clone() },
+                &Access { kind: AccessKind::Write, index, extent, block, thread, site: site.clone(), function: None },
                 &log,
             )
         };
