@@ -273,10 +273,12 @@ fn a_kernel_is_launched_as_the_witness_says() {
         index: 1000,
         extent: 1000,
         site: Site { path: "sizes.cu".to_owned(), range: entry.range },
+        function: None,
     };
     let start = Position { cell: None, line: 1, column: 1 };
     let launch = Launch {
         site: Site { path: "sizes.cu".to_owned(), range: Range { start, end: start } },
+        function: None,
         grid: [8, 1, 1],
         block: [128, 1, 1],
         shared_bytes: 0,
