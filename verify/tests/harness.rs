@@ -278,7 +278,6 @@ fn a_kernel_is_launched_as_the_witness_says() {
     let start = Position { cell: None, line: 1, column: 1 };
     let launch = Launch {
         site: Site { path: "sizes.cu".to_owned(), range: Range { start, end: start } },
-        function: None,
         grid: [8, 1, 1],
         block: [128, 1, 1],
         shared_bytes: 0,
