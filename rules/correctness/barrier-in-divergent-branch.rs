@@ -40,8 +40,9 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     // Nor is anything wrong where only an assumption parts a block, and the program has no launch that does so: a block that cudalint has
     // made up, or a launch that keeps its blocks together with the sizes which the program has by itself.
     let parted = shown.event.doubt.as_ref().is_some_and(|doubt| doubt.kind == DoubtKind::BlockParted);
-    let made_up = run.basis == Basis::GuessedBlock && has_main(context, run);
-    if goes_on.is_none() && (!missed || parted && (made_up || stays_together(context, run))) {
+    let made_up = parted && run.basis == Basis::GuessedBlock && has_main(context, run);
+    let refuted = shown.event.doubt.is_some() && stays_together(context, run);
+    if goes_on.is_none() && (!missed || made_up || refuted) {
         parts::only_possible(&mut finding);
     } else if goes_on.is_none() && shown.event.doubt.is_none() && run.assumptions.is_none() {
         let guide =
@@ -59,13 +60,20 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Whether the same launch was also executed with the sizes that the program has by itself, all of it followed, and parted no block.
+/// Whether the same launch was also executed with the sizes that the program has by itself, all of it or but for later rounds of loops
+/// followed, and parted no block.
 fn stays_together(context: &ModuleContext<'_>, run: &KernelRun) -> bool {
     let parts = |other: &KernelRun| {
         other.report.events.iter().any(|event| matches!(event.kind, EventKind::DivergentBarrier { .. }))
     };
     let same = |other: &&KernelRun| {
-        other.kernel == run.kernel && other.launch == run.launch && other.is_whole() && other.chosen.is_empty()
+        let seen = &other.report.coverage;
+        let decided = seen.open.is_empty() && seen.known == seen.accesses;
+        let only_long = seen.causes.iter().all(|(cause, _)| ["long loop", "budget spent"].contains(cause));
+        other.kernel == run.kernel
+            && other.launch == run.launch
+            && other.chosen.is_empty()
+            && (other.is_whole() || other.grid_known && decided && only_long)
     };
     run.launch.is_some() && context.facts.runs.iter().filter(same).any(|other| !parts(other))
 }

@@ -28,6 +28,8 @@ impl Machine<'_> {
         if mask.is_empty() {
             return Val::unknown();
         }
+        // What a loop waits for is read anew each time.
+        let touch = Touch { volatile: touch.volatile || self.waiting, ..touch };
         self.spend(if matches!(address.data, Data::Uniform(..)) { 16 } else { self.n as u64 });
         self.access_seen(touch, address, value);
         let unknown = self.note_unknown(touch, address, &mask);

@@ -4,7 +4,7 @@ use super::lanes::{Lanes, Mask, OFF};
 use super::machine::{BREAK_MAYBE, BREAK_SURE, CONTINUE_MAYBE, CONTINUE_SURE, Machine};
 use super::record::Iteration;
 use super::state::{Divergence, Open};
-use crate::code::{Block, ExprId, StmtId};
+use crate::code::{Block, Code, Expr, ExprId, Intrinsic, Stmt, StmtId};
 use crate::report::OpenKind;
 
 /// A loop that has cost one part in so many of what is left is expensive.
@@ -69,8 +69,9 @@ impl Machine<'_> {
                 && !(body_first && number == 0)
             {
                 let polling = std::mem::replace(&mut self.polling, true);
+                let waiting = std::mem::replace(&mut self.waiting, only_fences(self.code, body));
                 let mut value = self.eval(condition);
-                self.polling = polling;
+                (self.polling, self.waiting) = (polling, waiting);
                 self.seen_outside(&value);
                 if let Some(name) = self.uniform_name(&value) {
                     value = self.answer(condition, name, true, OpenKind::Rounds).unwrap_or(value);
@@ -178,4 +179,14 @@ impl Machine<'_> {
         self.clear_left(CONTINUE_SURE | CONTINUE_MAYBE);
         self.restored(round)
     }
+}
+
+/// Whether a loop's body does nothing but order accesses: `while (flag[0] != 0) __threadfence();`.
+fn only_fences(code: &Code, body: &Block) -> bool {
+    let fences = |id: &StmtId| match &code.stmt(*id).kind {
+        Stmt::Expr(expr) => matches!(code.expr(*expr).kind, Expr::Intrinsic(Intrinsic::Fence(_), _)),
+        Stmt::Block(inner) => only_fences(code, inner),
+        _ => false,
+    };
+    !body.is_empty() && body.iter().all(fences)
 }

@@ -141,6 +141,8 @@ pub(super) struct Machine<'a> {
     pub(super) relaxing: Relaxing,
     /// The condition of a loop is being looked at.
     pub(super) polling: bool,
+    /// It is that of a loop that does nothing but wait.
+    pub(super) waiting: bool,
     /// A loop's rest is run without its numbers: what is unknown there says nothing.
     pub(super) uncounted: bool,
     /// Expressions evaluated so far, in all blocks.
@@ -229,6 +231,7 @@ impl<'a> Machine<'a> {
             locks: Locks::of(code),
             relaxing: Relaxing::of(code),
             polling: false,
+            waiting: false,
             uncounted: false,
             evaluated: 0,
             watch: Watch::Nothing,

@@ -261,6 +261,23 @@ fn a_flag_in_shared_memory_is_polled() {
     ]);
 }
 
+/// A counter that nothing marks as `volatile`, but that a loop which does nothing else reads anew behind each fence.
+#[test]
+fn a_counter_is_polled_behind_fences() {
+    let text = "__global__ void k(int* left, int* out) { if (threadIdx.x % 32 == 0) atomicSub(left, 1); WAIT out[threadIdx.x] = 1; }";
+    let seen = |wait: &str| kernel(&text.replace("WAIT", wait)).buffer(4).buffer(1024).seen();
+    for wait in [
+        "do { __threadfence(); } while (left[0] != 0);",
+        "while (left[0] != 0) __threadfence();",
+        "while (left[0] > 0) { { __threadfence_block(); } }",
+    ] {
+        assert!(seen(wait).is_empty(), "{wait}: {:?}", seen(wait));
+    }
+    for wait in ["while (left[0] != 0) out[0] = 0;", "while (left[0] != 0) {}", "__threadfence(); out[1] = left[0];"] {
+        assert!(seen(wait).iter().any(|event| event.contains("Atomic")), "{wait}: {:?}", seen(wait));
+    }
+}
+
 #[test]
 fn a_call_out_of_sight_ends_no_thread() {
     let text = "__global__ void k(float* a, int q) { __shared__ float s[256]; int t = threadIdx.x; BEFORE s[t] = a[t]; BETWEEN a[t] = s[255 - t]; }";
