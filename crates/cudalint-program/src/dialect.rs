@@ -1,8 +1,8 @@
 //! Which dialect of CUDA C++ a module is written in, as far as that changes what is right.
 
 use crate::Project;
-use crate::api::ApiId;
-use crate::ir::ModuleId;
+use crate::api::{ApiId, End};
+use crate::ir::{Expr, ModuleId};
 use crate::project::is_below;
 use cudalint_syntax::Language;
 use memchr::memmem::find;
@@ -20,7 +20,36 @@ const SHARING: [&str; 9] = [
     "_NVHPC_STDPAR",
 ];
 
+/// Calls of functions of a whole warp that have no mask.
+const WITHOUT_MASK: [&str; 7] =
+    ["__shfl(", "__shfl_down(", "__shfl_up(", "__shfl_xor(", "__ballot(", "__any(", "__all("];
+
+/// The first compute capability of which lanes have a program counter each.
+const VOLTA: u8 = 70;
+
 impl Project {
+    /// Whether a module calls a function of CUDA that compilers refuse for `sm_70` and later: it is built for older devices alone.
+    pub(crate) fn calls_what_is_gone(&self, id: ModuleId) -> bool {
+        let (module, text) = (self.module(id), self.source(id).as_bytes());
+        if self.is_for_hip(id) || WITHOUT_MASK.iter().all(|call| find(text, call.as_bytes()).is_none()) {
+            return false;
+        }
+        module.exprs.iter().any(|node| {
+            let Expr::Call { callee, .. } = &node.kind else { return false };
+            let Some(Expr::Name { path, .. }) = module.exprs.get(*callee).map(|callee| &callee.kind) else {
+                return false;
+            };
+            let Some(name) = path.last().filter(|_| path.segments.len() == 1 && node.expansion.is_none()) else {
+                return false;
+            };
+            let ends = ApiId::named(name).and_then(|api| api.until).map(|until| until.end);
+            ends == Some(End::Architecture(VOLTA))
+                && self.functions_named(name).is_empty()
+                && !self.has_macro(id, name)
+                && module.supposed.iter().all(|branch| !branch.span.contains(node.span))
+        })
+    }
+
     /// Whether AMD's compiler builds a module: it says so itself, or, where it includes nothing of CUDA, a file that it includes or
     /// that includes it says so. Wavefronts have 32 or 64 lanes there.
     pub fn is_for_hip(&self, id: ModuleId) -> bool {

@@ -146,7 +146,9 @@ impl Project {
 
     /// Whether a module is only built for devices on which the lanes of a warp run in step: those before `sm_70`.
     pub fn has_lanes_in_step(&self, id: ModuleId) -> bool {
-        self.in_step_folders.iter().any(|folder| is_below(self.path(id), folder)) || self.needs_old_toolkit(id)
+        self.in_step_folders.iter().any(|folder| is_below(self.path(id), folder))
+            || self.needs_old_toolkit(id)
+            || self.calls_what_is_gone(id)
     }
 
     /// Whether a file includes what the CUDA SDK had before CUDA 5, which knows no device of today, and the project has no such file.
