@@ -243,7 +243,9 @@ fn a_race_needs_both_accesses() {
     // What is called and not inlined is named instead of the kernel.
     let mut called = other_kernel;
     if let Shows::Race { accesses, .. } = &mut called.claim.shows {
-        accesses.iter_mut().for_each(|access| access.function = Some("reduce".to_owned()));
+        for access in accesses {
+            access.function = Some("reduce".to_owned());
+        }
     }
     assert!(matches(&called, "race_shared.racecheck"));
     let copied = |line| {
