@@ -56,6 +56,25 @@ fn a_refusal_gives_the_first_error_and_the_log() {
 }
 
 #[test]
+fn a_program_of_an_older_toolkit_is_built_with_what_took_its_place() {
+    let place = Place::new();
+    let nvcc = format!(
+        "case \"$*\" in *-DclockRate=*--extended-lambda*) ;; \
+         *-DclockRate=*) echo 'a.cu(9): error: annotation on lambda requires --extended-lambda nvcc flag' >&2; exit 2;; \
+         *) echo 'a.cu(3): error: class \"cudaDeviceProp\" has no member \"clockRate\"' >&2; exit 2;; esac; {}",
+        compiler("echo built")
+    );
+    let lab = place.lab(place.machine(&nvcc, ""), limits());
+    let bench = lab.bench("one").unwrap();
+    bench.write("a.cu".into(), "int main() {}").unwrap();
+    bench.build(&build("program", "a.cu", &[])).unwrap();
+    assert_eq!(bench.run(&run("baseline", &["program"])).stdout, "built\n");
+    // What the compiler says of the program itself is asked without.
+    let failure = bench.build_as_it_is(&build("compile", "a.cu", &[])).unwrap_err();
+    assert!(matches!(failure, BuildFailure::Refused { error, .. } if error.contains("clockRate")));
+}
+
+#[test]
 fn compilers_fail_in_their_own_ways() {
     let cases = [
         ("sleep 930001 & sleep 930002", BuildFailure::TimedOut),

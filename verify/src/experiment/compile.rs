@@ -27,7 +27,7 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     let as_it_is = |flag: &&String| !REMOVED.iter().any(|(_, stands_in)| flag == stands_in);
     let flags = program.flags.iter().filter(as_it_is).cloned().collect();
     let build = Build { label: "compile".to_owned(), units: vec![program.unit.clone()], flags };
-    let Err(failure) = bench.build(&build) else {
+    let Err(failure) = bench.build_as_it_is(&build) else {
         let reason = format!("the compiler takes {} as it is", spot.shown());
         return Judgement::without_run(Verdict::NotObserved, reason);
     };

@@ -10,6 +10,7 @@ use super::libraries;
 use super::process::{Task, head_of, quoted, shown};
 use super::shelf::{Filled, Key, Pending, Product, plain};
 use super::slots::{LOOK, lock};
+use super::stand_ins::stand_ins;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -17,13 +18,35 @@ use std::time::Instant;
 
 /// Bytes of a compiler's output in which errors are looked for.
 const LOG: u64 = 1 << 20;
+/// How often a program is tried with more flags: a compiler does not name all that is missing at once.
+const MOST_TRIALS: u32 = 3;
 
 impl Bench<'_> {
-    /// Builds a program with nvcc and gives its absolute path. The same units with the same flags are built once a lab.
+    /// Builds a program with nvcc and gives its absolute path; with flags that its refusal asks for, if the compiler refuses it as it is
+    /// ([`stand_ins`]).
     ///
     /// # Errors
     /// Why there is no program.
     pub fn build(&self, build: &Build) -> Result<Utf8PathBuf, BuildFailure> {
+        let mut asked = build.clone();
+        let mut built = self.build_as_it_is(&asked);
+        for _ in 0..MOST_TRIALS {
+            let Err(BuildFailure::Refused { log, .. }) = &built else { break };
+            let more = stand_ins(&head_of(&self.lab.folder.join(log), LOG), &asked.flags);
+            if more.is_empty() {
+                break;
+            }
+            asked.flags.extend(more);
+            built = self.build_as_it_is(&asked);
+        }
+        built
+    }
+
+    /// Builds a program with no flags but its own. The same units with the same flags are built once a lab.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    pub fn build_as_it_is(&self, build: &Build) -> Result<Utf8PathBuf, BuildFailure> {
         let Some(nvcc) = &self.lab.machine.nvcc else { return Err(BuildFailure::NoCompiler) };
         let inputs = inputs::of(&self.folder, &build.units, &build.flags);
         let units: Vec<String> = build.units.iter().map(ToString::to_string).collect();

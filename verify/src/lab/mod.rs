@@ -21,6 +21,7 @@ mod run;
 mod sandbox;
 mod shelf;
 mod slots;
+mod stand_ins;
 mod watch;
 
 pub(crate) use ask::{Answer, readable};
