@@ -110,3 +110,21 @@ fn what_is_shown_to_be_used() {
         volatile float* m = s; if (t < 32) m[t] += m[t + 48]; if (t == 0) out[0] = s[0];";
     assert_eq!(reach(sum), [Reach::Open]);
 }
+
+/// Of a race between warps counts what other warps than that of the one lane that stores make of it.
+#[test]
+fn what_the_warp_of_the_storing_lane_reads_is_another_race() {
+    let reach = |rounds: u32| -> Vec<Reach> {
+        let text = format!(
+            "__global__ void k(float* out) {{ __shared__ float s[64]; int t = threadIdx.x; s[t] = t; __syncthreads();
+            float v = s[0]; for (int i = t; i < {rounds}; i += 64) out[i] = v; s[t] = 2; __syncthreads(); out[64 + t] = s[t]; }}"
+        );
+        let report = kernel(&text).block(64).buffer(4096).run();
+        let races = report.events.iter().filter(|event| {
+            matches!(&event.kind, EventKind::Race { scope: cudalint_kernel::report::RaceScope::Block, .. })
+        });
+        races.map(|event| event.reach).collect()
+    };
+    assert_eq!(reach(2), [Reach::Nowhere]);
+    assert_eq!(reach(64), [Reach::Somewhere]);
+}
