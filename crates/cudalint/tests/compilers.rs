@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Sandbox, told};
+use common::{Sandbox, dropping, told};
 
 #[test]
 fn files_that_no_compiler_takes() {
@@ -300,4 +300,35 @@ fn launches_of_nothing() {
     assert_eq!(told("__global__ void fill(int *p);", "fill"), ["run"]);
     assert_eq!(told("#define fill fills", "fill"), ["run"]);
     assert_eq!(told("#include \"fill.cuh\"", "fill"), ["run"]);
+}
+
+/// Nothing can be called what a macro makes a number.
+#[test]
+fn variables_with_the_name_of_a_number() {
+    let told = |head: &str, more: &str| {
+        let text = format!("#include <cuda_runtime.h>\n{head}{}{more}", dropping("was"));
+        told(&Sandbox::new(&[("a.cu", &*text)]))
+    };
+    let more = "__global__ void fill(int *v, int N) { v[threadIdx.x] = N; }\n";
+    assert_eq!(told("#define N 16\n", more), ["was?"]);
+    assert_eq!(told("#define N (1 << 4)\n", more), ["was?"]);
+    assert_eq!(told("", &format!("{more}#define N 16\n")), ["was"]);
+    assert_eq!(told("#define N count\n", more), ["was"]);
+    assert_eq!(told("#ifdef SMALL\n#define N 16\n#endif\n", more), ["was"]);
+    assert_eq!(told("#define N 16\n", &format!("#undef N\n{more}")), ["was"]);
+}
+
+/// Directives of a caller make addresses of the host those of the device.
+#[test]
+fn pointers_that_directives_of_another_file_hand_over() {
+    let wrapper = "#include <cuda_runtime.h>\n__global__ void add(int *v) { v[threadIdx.x] += 1; }\n\
+                   void add_all(int *v) { add<<<1, 32>>>(v); }\n";
+    let told = |directive: &str| {
+        let main = format!("void add_all(int *v);\nint main() {{\n    int a[32];\n{directive}\n    add_all(a);\n}}\n");
+        let sandbox = Sandbox::new(&[("add.cu", wrapper), ("main.cu", &*main)]);
+        let ran = sandbox.run(&[".", "--output-format", "concise", "--select", "wrong-address-space"]);
+        ran.stdout.lines().filter(|line| line.contains("wrong-address-space]")).count()
+    };
+    assert_eq!(told(""), 1);
+    assert_eq!(told("#pragma acc host_data use_device(a)"), 0);
 }

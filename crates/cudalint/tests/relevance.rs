@@ -548,22 +548,6 @@ fn sources_that_are_refused_for_their_order() {
     assert_eq!(told(&early.replace("set_up(4)", "void set_up(int); set_up(4)")), ["was"]);
 }
 
-/// Nothing can be called what a macro makes a number.
-#[test]
-fn variables_with_the_name_of_a_number() {
-    let told = |head: &str, more: &str| {
-        let text = format!("#include <cuda_runtime.h>\n{head}{}{more}", dropping("was"));
-        told(&Sandbox::new(&[("a.cu", &*text)]))
-    };
-    let more = "__global__ void fill(int *v, int N) { v[threadIdx.x] = N; }\n";
-    assert_eq!(told("#define N 16\n", more), ["was?"]);
-    assert_eq!(told("#define N (1 << 4)\n", more), ["was?"]);
-    assert_eq!(told("", &format!("{more}#define N 16\n")), ["was"]);
-    assert_eq!(told("#define N count\n", more), ["was"]);
-    assert_eq!(told("#ifdef SMALL\n#define N 16\n#endif\n", more), ["was"]);
-    assert_eq!(told("#define N 16\n", &format!("#undef N\n{more}")), ["was"]);
-}
-
 /// Where nothing else builds a project, the scripts that call the compiler say what is in its programs.
 #[test]
 fn sources_that_no_script_compiles() {
@@ -595,19 +579,4 @@ fn branches_that_the_file_can_do_without() {
     assert!(told(""));
     assert!(!told("// #define TRIAL"));
     assert!(!told("__global__ void j();\nvoid i() {\n#ifndef TRIAL\nj<<<1, 1>>>();\n#else\nj<<<2, 1>>>();\n#endif\n}"));
-}
-
-/// Directives of a caller make addresses of the host those of the device.
-#[test]
-fn pointers_that_directives_of_another_file_hand_over() {
-    let wrapper = "#include <cuda_runtime.h>\n__global__ void add(int *v) { v[threadIdx.x] += 1; }\n\
-                   void add_all(int *v) { add<<<1, 32>>>(v); }\n";
-    let told = |directive: &str| {
-        let main = format!("void add_all(int *v);\nint main() {{\n    int a[32];\n{directive}\n    add_all(a);\n}}\n");
-        let sandbox = Sandbox::new(&[("add.cu", wrapper), ("main.cu", &*main)]);
-        let ran = sandbox.run(&[".", "--output-format", "concise", "--select", "wrong-address-space"]);
-        ran.stdout.lines().filter(|line| line.contains("wrong-address-space]")).count()
-    };
-    assert_eq!(told(""), 1);
-    assert_eq!(told("#pragma acc host_data use_device(a)"), 0);
 }

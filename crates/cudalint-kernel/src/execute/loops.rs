@@ -26,6 +26,7 @@ impl Machine<'_> {
         if self.take_lock(id, condition) {
             return;
         }
+        let only_waits = only_fences(self.code, body, MAX_BLOCKS);
         let entry = self.act.clone();
         let (guards, splits) = (self.guards.len(), self.splits.len());
         let (unguarded, gone) = (self.unguarded, self.gone);
@@ -69,7 +70,7 @@ impl Machine<'_> {
                 && !(body_first && number == 0)
             {
                 let polling = std::mem::replace(&mut self.polling, true);
-                let waiting = std::mem::replace(&mut self.waiting, only_fences(self.code, body));
+                let waiting = std::mem::replace(&mut self.waiting, only_waits);
                 let mut value = self.eval(condition);
                 (self.polling, self.waiting) = (polling, waiting);
                 self.seen_outside(&value);
@@ -181,11 +182,15 @@ impl Machine<'_> {
     }
 }
 
+/// How deep blocks stand in each other in a body that only waits.
+const MAX_BLOCKS: u32 = 4;
+
 /// Whether a loop's body does nothing but order accesses: `while (flag[0] != 0) __threadfence();`.
-fn only_fences(code: &Code, body: &Block) -> bool {
+fn only_fences(code: &Code, body: &Block, depth: u32) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
     let fences = |id: &StmtId| match &code.stmt(*id).kind {
         Stmt::Expr(expr) => matches!(code.expr(*expr).kind, Expr::Intrinsic(Intrinsic::Fence(_), _)),
-        Stmt::Block(inner) => only_fences(code, inner),
+        Stmt::Block(inner) => only_fences(code, inner, depth),
         _ => false,
     };
     !body.is_empty() && body.iter().all(fences)

@@ -4,7 +4,8 @@ use super::modules::join;
 use crate::includes::normalize;
 use crate::ir::ModuleId;
 use crate::project::Project;
-use cudalint_syntax::{Language, Span};
+use cudalint_syntax::{FileKind, Language, Span};
+use std::path::Path;
 
 /// The folder around a path; none around the topmost that the paths of the project show.
 fn above(path: &str) -> Option<&str> {
@@ -60,7 +61,8 @@ impl Project {
     /// its own folder, or in one above it, where that is the only one with such a file; last comes the one file of the project
     /// whose path ends so.
     pub fn file_read(&self, from: ModuleId, path: &str, whole: bool) -> Option<ModuleId> {
-        if self.includes().is_alone(from.0) || whole && path.starts_with('/') {
+        let is_program = matches!(FileKind::of(Path::new(path)), Some(FileKind::Cuda | FileKind::CFamily));
+        if !is_program || self.includes().is_alone(from.0) || whole && path.starts_with('/') {
             return None;
         }
         // Of `folder + "x/kernels.cu"` nobody knows the name of the folder `…x`.

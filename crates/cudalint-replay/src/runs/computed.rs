@@ -17,7 +17,8 @@ pub(super) fn is_computed(project: &Project, event: &Event, at: usize) -> bool {
     launch.and_then(|launch| launch.args.get(at)).is_some_and(|arg| of_arithmetic(module, function, *arg, MAX_DEPTH))
 }
 
-fn launch_at<'p>(module: &'p Module, function: &Function, site: Site) -> Option<&'p LaunchExpr> {
+/// The launch of a function that stands at a place.
+pub(super) fn launch_at<'p>(module: &'p Module, function: &Function, site: Site) -> Option<&'p LaunchExpr> {
     let mut found = None;
     walk(module, function, function.body.as_ref()?, |item| {
         if let Item::Expr(id) = item

@@ -5,6 +5,7 @@
 //! use is one of the few that look at nothing. A use of any other kind is taken for one that reads.
 
 use crate::facts::{Buffer, Event, EventKind, Site};
+use crate::runs::computed::launch_at;
 use crate::speaks::speaks_by_parameters;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::Effect;
@@ -52,18 +53,7 @@ pub(super) fn is_unread(project: &Project, buffer: &Buffer) -> bool {
 /// given stays where it is, whatever other kernels are given it.
 pub(super) fn computes_for_nobody(project: &Project, launch: Site) -> bool {
     let Some(reader) = Reader::around(project, launch).filter(Reader::measures) else { return false };
-    let Some(body) = &reader.function.body else { return false };
-    let mut found = None;
-    walk(reader.module, reader.function, body, |item| {
-        if let Item::Expr(id) = item
-            && let Some(node) = reader.module.exprs.get(id)
-            && let (Expr::Launch(there), true) = (&node.kind, node.span == launch.span)
-        {
-            found = Some(&**there);
-        }
-        found.is_none()
-    });
-    let Some(of) = found else { return false };
+    let Some(of) = launch_at(reader.module, reader.function, launch) else { return false };
     let mut met = Vec::new();
     let mut open = Vec::new();
     if !reader.keeps_to_itself(of, &mut open) {
