@@ -55,7 +55,10 @@ const MEANT: &[(&str, &str)] = &[
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     let Some(names) = &context.module.python_names else { return };
-    for unknown in &names.unknown {
+    // Python of another time: which names Numba had then is not known.
+    let is_old = !names.unknown.is_empty() && context.project.imports_package("numbapro");
+    let is_of_numba = |unknown: &UnknownName| unknown.namespace.split('.').next() == Some("numba");
+    for unknown in names.unknown.iter().filter(|unknown| !(is_old && is_of_numba(unknown))) {
         sink.report(unknown_name(context, unknown));
     }
     for kernel in &names.undecorated {

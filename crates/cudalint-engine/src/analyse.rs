@@ -80,8 +80,8 @@ fn each<T: Default + Send>(
 }
 
 /// The sources of the modules that may say something about a reported file. Calls are followed from file to file, so that is
-/// every module of C++ as soon as one file of C++ is reported, and likewise of Python, with the programs in its strings; a
-/// fence of a document is alone.
+/// every module of C++ as soon as one file of C++ is reported or belongs to one that is, and likewise of Python, with the programs
+/// in its strings; a fence of a document is alone.
 fn wanted<'a>(units: &[Unit<'a>]) -> Vec<Option<&'a Source>> {
     // A program in a string goes with the Python around it.
     let python = |unit: &Unit<'_>| {
@@ -90,7 +90,8 @@ fn wanted<'a>(units: &[Unit<'a>]) -> Vec<Option<&'a Source>> {
     };
     let any = |language: bool| {
         let mut all = units.iter();
-        all.any(|unit| python(unit) == language && unit.source.reported && !unit.piece.stretch.apart)
+        let matters = |unit: &Unit<'_>| unit.source.reported && !unit.piece.stretch.apart || unit.file.is_partner();
+        all.any(|unit| python(unit) == language && matters(unit))
     };
     let (any_python, any_cuda) = (any(true), any(false));
     let joined = |unit: &Unit<'_>| !unit.piece.stretch.apart && if python(unit) { any_python } else { any_cuda };

@@ -135,13 +135,13 @@ impl Engine {
             let local_packages = LocalPackages::of(local);
             all.statistics.capped_projects += usize::from(index.capped);
             group.sources.extend(index.sources);
-            projects.push((group, levels, only_local, commands, local_packages, index.others));
+            projects.push((group, levels, only_local, commands, local_packages, index.partners, index.others));
         }
         let steps = Steps::new(progress, request.stop.clone());
         // Side by side, so that none waits where another cannot use all threads.
         let parts: Vec<Part> = projects
             .into_par_iter()
-            .map(|(group, levels, only_local, commands, local_packages, others)| {
+            .map(|(group, levels, only_local, commands, local_packages, partners, others)| {
                 let base = base_of(&group);
                 let settings = &group.settings.settings;
                 let shares_heap = commands.shares_heap;
@@ -171,6 +171,7 @@ impl Engine {
                     bounds: bounds(&group, &reading.includes),
                     reading,
                     sources: group.sources,
+                    partners,
                     others,
                     shown: &shown,
                     provider: &disk,
@@ -323,6 +324,7 @@ impl Engine {
             bounds: Bounds::everywhere(),
             reading,
             sources,
+            partners: Vec::new(),
             others: None,
             shown: &|real| display(real),
             provider: &memory,

@@ -144,6 +144,8 @@ impl Excludes {
 #[derive(Default)]
 pub(crate) struct Index {
     pub sources: Vec<Source>,
+    /// Those of the language that nobody asked about, which a script may bind to the others by a name.
+    pub partners: Vec<Source>,
     /// Paths of Python files: their names alone matter, since they may hide packages.
     pub python: Vec<String>,
     /// Texts that may name sources and functions; none where not all of the project's sources are known.
@@ -178,7 +180,7 @@ pub(crate) fn index(
         }
     };
     let known: FxHashSet<&Path> = group.sources.iter().map(|source| source.real.as_path()).collect();
-    let mut bytes = 0;
+    let (mut bytes, mut bytes_of_partners) = (0, 0);
     for file in walked.files {
         // A folder with a mark of its own is another project.
         let parent = file.real.parent().unwrap_or(root);
@@ -186,24 +188,33 @@ pub(crate) fn index(
             continue;
         }
         let path = || shown(&file.real);
+        let is_cuda = matches!(file.kind, FileKind::Cuda | FileKind::CFamily);
         let wanted = match file.kind {
             // Of Python only what uses the GPU is kept, which its size does not tell.
             FileKind::Python => {
                 index.python.push(path());
                 python
             }
-            FileKind::Cuda | FileKind::CFamily if cuda => {
-                bytes += file.bytes;
-                true
-            }
-            _ => false,
+            _ => is_cuda && cuda,
         };
-        if wanted && !known.contains(file.real.as_path()) {
+        let partner = !wanted && (is_cuda || file.kind == FileKind::Python);
+        if is_cuda && wanted {
+            bytes += file.bytes;
+        } else if partner && !is_cuda {
+            bytes_of_partners += file.bytes;
+        }
+        if (wanted || partner) && !known.contains(file.real.as_path()) {
             let path = path().into();
-            index.sources.push(Source { path, kind: file.kind, explicit: false, reported: false, real: file.real });
+            let source = Source { path, kind: file.kind, explicit: false, reported: false, real: file.real };
+            if partner { &mut index.partners } else { &mut index.sources }.push(source);
         }
     }
-    if bytes > group.settings.settings.index.max_bytes {
+    let most = group.settings.settings.index.max_bytes;
+    // Scripts are read to know which of them matter.
+    if bytes + bytes_of_partners > most {
+        index.partners.clear();
+    }
+    if bytes > most {
         index.capped = true;
         index.sources.clear();
     } else {

@@ -43,6 +43,7 @@ mod others;
 mod outcome;
 mod overloads;
 mod overview;
+mod partners;
 mod pasting;
 mod paths;
 mod patterns;

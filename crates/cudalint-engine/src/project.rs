@@ -49,6 +49,9 @@ pub(crate) struct ProjectInput<'a> {
     /// How its files are read.
     pub reading: Reading,
     pub sources: Vec<Source>,
+    /// Sources of the language that the run is not about: scripts that are read where they name one of the sources, or programs that
+    /// are read where a script among the sources names them.
+    pub partners: Vec<Source>,
     /// Files beside the sources that may name these and their functions; none where not all of the project is known.
     pub others: Option<Vec<PathBuf>>,
     /// Where its includes may lead.

@@ -2,6 +2,7 @@
 
 use crate::callers::{Callers, Calls};
 use crate::outcome::{Fault, Part};
+use crate::partners::Partners;
 use crate::project::{ProjectInput, Source};
 use crate::provider::Provider;
 use cudalint_findings::Incomplete;
@@ -27,6 +28,8 @@ pub(crate) struct Loaded {
 enum Why {
     /// It is one of the project's, and read as far as it has GPU code.
     Listed,
+    /// It belongs to a source of the other language, and is read as far as it has GPU code.
+    Partner,
     /// A file that is taken includes it.
     Included,
     /// It calls what launches kernels.
@@ -45,6 +48,11 @@ impl Loaded {
     /// Whether it has no GPU code and is read for what functions with GPU code are given.
     pub fn is_of_callers(&self) -> bool {
         matches!(self.why, Why::Calls | Why::IncludedByCaller)
+    }
+
+    /// Whether it is there for a source of the other language.
+    pub fn is_partner(&self) -> bool {
+        self.why == Why::Partner
     }
 }
 
@@ -76,6 +84,8 @@ pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> (Vec<Loaded
     let mut irrelevant: FxHashMap<PathBuf, Source> = FxHashMap::default();
     let mut by_name: FxHashMap<OsString, Vec<PathBuf>> = FxHashMap::default();
     let mut round: Vec<(Source, Why)> = input.sources.iter().map(|source| (source.clone(), Why::Listed)).collect();
+    let partners = Partners::of(input);
+    round.extend(partners.scripts.iter().map(|source| (Source::clone(source), Why::Partner)));
     let mut callers = Callers::default();
     let mut bytes = 0;
     let mut rounds = 0;
@@ -141,6 +151,10 @@ pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> (Vec<Loaded
                     }
                 }
             }
+        }
+        for loaded in fresh.iter().filter(|loaded| loaded.source.kind == FileKind::Python) {
+            let named = partners.named_in(&loaded.file.text).filter(|source| known.insert(source.real.clone()));
+            round.extend(named.map(|source| (source.clone(), Why::Partner)));
         }
         taken.extend(fresh);
         rounds += 1;
@@ -236,7 +250,7 @@ fn read(source: Source, why: Why, input: &ProjectInput<'_>) -> Read {
         Ok(text) => text,
         Err(problem) => return Read::Refused(source, problem.to_string(), false),
     };
-    if why == Why::Listed && !mentions_gpu(source.kind, &text) {
+    if matches!(why, Why::Listed | Why::Partner) && !mentions_gpu(source.kind, &text) {
         let calls = Callers::calls_of(source.kind, text.source.text());
         return Read::Irrelevant(source, calls);
     }
@@ -311,6 +325,7 @@ mod tests {
             bounds: Bounds::everywhere(),
             reading: Reading::default(),
             sources: sources.to_vec(),
+            partners: Vec::new(),
             others: None,
             look: None,
             kept: None,

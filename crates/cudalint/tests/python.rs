@@ -207,3 +207,36 @@ fn lines_that_only_python_2_reads() {
     assert_eq!(places("one.py", &text("        ")).len(), 1);
     assert_eq!(places("one.py", &text("\t")), [""; 0]);
 }
+
+#[test]
+fn a_script_and_the_kernels_file_that_it_reads_are_one_program_whichever_is_linted() {
+    let kernel = "#include \"index.h\"\nextern \"C\" __global__ void add(float *a, const float *b) {\n    int i = \
+                  index_of();\n    a[i] += b[i];\n}\n";
+    let header = "static __device__ int index_of() { return blockIdx.x * blockDim.x + threadIdx.x; }\n";
+    let script = "import pycuda.autoinit\nimport pycuda.driver as drv\nfrom pycuda.compiler import SourceModule\n\
+                  with open('kernels/add.cu') as f:\n    add = SourceModule(f.read()).get_function('add')\n\
+                  a, b = drv.mem_alloc(4000), drv.mem_alloc(4000)\nadd(a, b, block=(256, 1, 1), grid=(4, 1))\n";
+    // Kernels of the same name in a file that no script names, and a script that reads nothing.
+    let other = kernel.replace("index_of()", "4000");
+    let sandbox = Sandbox::new(&[
+        ("kernels/add.cu", kernel),
+        ("kernels/index.h", header),
+        ("other/more.cu", &other),
+        ("scripts/run.py", script),
+        ("scripts/none.py", "import cupy\nx = cupy.zeros(10)\n"),
+    ]);
+    let found = |path: &str| {
+        let ran = sandbox.run(&[path, CONCISE[0], CONCISE[1]]);
+        assert!(ran.stderr.is_empty(), "{ran:?}");
+        let mut lines: Vec<String> =
+            ran.stdout.lines().filter(|line| line.contains(": error")).map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let whole = found(".");
+    assert!(!whole.is_empty());
+    let of = |name: &str| whole.iter().filter(|line| line.starts_with(name)).cloned().collect::<Vec<_>>();
+    assert_eq!(found("kernels/add.cu"), of("kernels/add.cu"));
+    assert_eq!(found("scripts/run.py"), of("scripts/run.py"));
+    assert_eq!(found("other/more.cu"), of("other/more.cu"));
+}

@@ -86,6 +86,7 @@ impl Basis {
             only_local,
             reading,
             sources,
+            partners,
             others,
             bounds,
             shown: _,    // What is around says how.
@@ -130,8 +131,8 @@ impl Basis {
         let name = Hashed::of(&asked)?;
         let rules: Vec<&str> = table.rules.iter().map(|rule| rule.info.name).collect();
         let (program, name_again) = (program()?, name);
-        let parts: [&dyn std::fmt::Debug; 10] =
-            [&program, &name_again, &rules, levels, settings, only_local, reading, sources, others, bounds];
+        let parts: [&dyn std::fmt::Debug; 11] =
+            [&program, &name_again, &rules, levels, settings, only_local, reading, sources, partners, others, bounds];
         Some(Self { name, whole: Hashed::of(&parts)? })
     }
 }

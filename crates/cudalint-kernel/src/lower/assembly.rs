@@ -54,6 +54,17 @@ impl Operands<'_> {
     }
 }
 
+/// Whether an instruction of the whole warp has its lanes wait for each other (*PTX ISA*, "the mandatory `.sync` qualifier", of `mma`,
+/// `ldmatrix`, `shfl` and their like). Behind a predicate nobody knows whether it runs.
+fn waits_for_warp(line: &str) -> bool {
+    let mut parts = line.split_whitespace().next().unwrap_or("").split('.');
+    let of_warp = matches!(
+        parts.next(),
+        Some("mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" | "shfl" | "vote" | "match" | "redux" | "elect")
+    );
+    of_warp && parts.any(|part| part == "sync")
+}
+
 impl Lowerer<'_> {
     /// `asm("…" : outputs : inputs)`.
     pub(super) fn assembly(
@@ -88,6 +99,9 @@ impl Lowerer<'_> {
             let line = line.trim().trim_matches(['{', '}']).trim();
             if line.is_empty() || line.starts_with('.') || line.starts_with("//") {
                 continue;
+            }
+            if waits_for_warp(line) {
+                does.push((Intrinsic::CoalescedBarrier, Vec::new()));
             }
             match self.instruction(line, &operands) {
                 Some(Known::Does(what, operands)) => does.push((what, operands)),
@@ -269,6 +283,12 @@ impl Lowerer<'_> {
                         | "applypriority"
                         | "mma"
                         | "wmma"
+                        | "movmatrix"
+                        | "shfl"
+                        | "vote"
+                        | "match"
+                        | "redux"
+                        | "elect"
                 );
                 // What may be a barrier, or jump, is none of these.
                 let reads = matches!(base, "ld" | "ldu" | "ldmatrix");

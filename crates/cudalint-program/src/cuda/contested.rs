@@ -2,11 +2,12 @@
 
 use super::declarators::inner;
 use super::fields::{Field, field};
+use super::parts::Parts;
 use super::preprocessor::{asked, children_of_branch, is_group};
 use super::source::{Src, named_children};
 use super::state::Lowerer;
 use crate::configuration::Grounds;
-use crate::ir::{Block, Expr, ExprId, Stmt, StmtId};
+use crate::ir::{Block, Expr, ExprId, Stmt, StmtId, Type};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 
@@ -63,7 +64,7 @@ impl Lowerer<'_> {
     }
 
     /// As [`Self::contested_group`], where code behind the group sees what a branch declares: it is declared as one of them does, and has
-    /// no known value.
+    /// no known value; of what they declare with several types the type is not known.
     fn declaring_group<'t>(&mut self, s: Src<'t>, group: Node<'t>, out: &mut Block) {
         let mut nodes = Vec::new();
         self.branch(s, group, &mut nodes);
@@ -77,6 +78,7 @@ impl Lowerer<'_> {
         for node in nodes {
             if cuda_kind(node) == CudaKind::Declaration {
                 self.statement(s, node, &mut declared);
+                self.forget_types(s, node, &others, &declared);
                 let lost: Vec<ExprId> = declared.iter().filter_map(|id| self.forgets(*id)).collect();
                 out.append(&mut declared);
                 for value in lost {
@@ -88,6 +90,23 @@ impl Lowerer<'_> {
         }
         for children in others {
             self.perhaps(s, group, children, out);
+        }
+    }
+
+    /// Takes the types from the names of a declaration that other branches declare with another type.
+    fn forget_types<'t>(&mut self, s: Src<'t>, declaration: Node<'t>, others: &[Vec<Node<'t>>], declared: &Block) {
+        for id in declared {
+            let Some(Stmt::Declare(local)) = self.module.stmts.get(*id).map(|node| &node.kind) else { continue };
+            let local = *local;
+            let Some(name) = self.local_mut(local).map(|variable| variable.name.clone()) else { continue };
+            let own = type_in_words(s, declaration, &name);
+            let mut of_others = others.iter().flatten().filter_map(|other| type_in_words(s, *other, &name));
+            if of_others.any(|other| own.as_ref() != Some(&other)) {
+                let unknown = self.push_type(Type::Unknown);
+                if let Some(variable) = self.local_mut(local) {
+                    variable.ty = unknown;
+                }
+            }
         }
     }
 
@@ -112,6 +131,26 @@ impl Lowerer<'_> {
         let value = self.push(Expr::Unknown(Vec::new()), span);
         Some(self.push(Expr::Assign { op: None, target, value }, span))
     }
+}
+
+/// The type that a declaration gives a name, as written and without its spaces; nothing where it declares no such name.
+fn type_in_words(s: Src<'_>, declaration: Node<'_>, name: &str) -> Option<String> {
+    if cuda_kind(declaration) != CudaKind::Declaration {
+        return None;
+    }
+    let parts = Parts::of(s, declaration);
+    let first = parts.declarators.first()?.start_byte();
+    let names_it = |declarator: &Node<'_>| {
+        let innermost = std::iter::successors(Some(*declarator), |node| inner(*node)).take(MAX_BRANCHES).last();
+        innermost.is_some_and(|node| cuda_kind(node) == CudaKind::Identifier && s.text(node) == name)
+    };
+    let declarators = parts.declarators.iter().filter_map(|child| match cuda_kind(*child) {
+        CudaKind::InitDeclarator => field(*child, Field::Declarator),
+        _ => Some(*child),
+    });
+    let declarator = declarators.into_iter().find(names_it)?;
+    let specifiers = s.text.get(declaration.start_byte()..first)?;
+    Some(format!("{specifiers} {}", s.text(declarator)).split_whitespace().collect())
 }
 
 /// The place that a branch's condition is asked at.

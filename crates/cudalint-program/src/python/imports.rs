@@ -57,6 +57,12 @@ impl Project {
         found
     }
 
+    /// Whether a Python file imports a package, or a module of it.
+    pub fn imports_package(&self, package: &str) -> bool {
+        let mut imports = self.modules().flat_map(|id| &self.module(id).imports);
+        imports.any(|import| import.level == 0 && import.path.split('.').next() == Some(package))
+    }
+
     /// The file of C++ that a Python file reads by a path, of which only the end may be known (`whole` is false). A script runs in
     /// its own folder, or in one above it, where that is the only one with such a file; last comes the one file of the project
     /// whose path ends so.

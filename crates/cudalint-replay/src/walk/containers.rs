@@ -207,6 +207,9 @@ impl<'p> Walker<'p> {
         // Braces make a list of what can be elements; else they are as good as parentheses.
         let list = if !braces || outs.is_empty() {
             Some(false)
+        } else if kind == Container::DeviceVector && may_be_count(&outs) {
+            // Thrust takes lists since 2.1.0 (its changelog): before, `{n, value}` is as good as `(n, value)`.
+            None
         } else {
             let mut all = args.iter().zip(&outs).map(|(arg, out)| self.is_element(inner, *arg, out));
             all.try_fold(true, |all, one| Some(all && one?))
@@ -424,6 +427,11 @@ impl<'p> Walker<'p> {
             }
         }
     }
+}
+
+/// Whether values may be a number of elements, and what each of these is.
+fn may_be_count(outs: &[Out]) -> bool {
+    matches!(outs, [count] | [count, _] if matches!(count.ty.value(), Ty::Int { .. }))
 }
 
 /// Whether an expression hands on an object that nobody needs any more: `std::move(x)`.
