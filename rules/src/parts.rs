@@ -170,6 +170,7 @@ pub fn stays_unseen(later: SeenLater) -> &'static str {
         SeenLater::Call => "no later call whose status is looked at fails for the same reason",
         SeenLater::Callers => "no caller goes on to a call that returns the error again and is looked at",
         SeenLater::Results => "no comparison of the results shows that something failed",
+        SeenLater::Unneeded => "somebody needs what the kernels compute",
         SeenLater::PyTorch => "no operation of PyTorch follows, whose own look at the last error throws",
     }
 }

@@ -71,6 +71,7 @@ int main() {
     if (hipMalloc(&o, 128 * sizeof(int)) != hipSuccess) return 1;
     LAUNCH, dim3(3), dim3(64), 0, 0, o, 128);
     hipDeviceSynchronize();
+    return clock() > 0;
 }
 ";
     for launch in ["hipLaunchKernelGGL((fill<int, 3>)", "hipLaunchKernelGGL(HIP_KERNEL_NAME(fill<int, 3>)"] {

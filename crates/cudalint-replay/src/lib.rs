@@ -33,6 +33,7 @@ mod stored_first;
 pub mod structure;
 mod sure_calls;
 mod traits;
+mod unneeded;
 mod value;
 mod walk;
 mod ways;

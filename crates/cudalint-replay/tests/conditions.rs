@@ -299,3 +299,24 @@ int main() {
     let conditional: Vec<bool> = events.iter().map(|event| event.conditional).collect();
     assert_eq!(conditional, [false, false, true, true, true, true, false, false]);
 }
+
+/// A list for a vector of Thrust is one since version 2.1.0; before, `{n, value}` was as good as `(n, value)`.
+#[test]
+fn a_list_of_thrust_that_may_be_a_count() {
+    let fits = |vector: &str, bytes: usize| {
+        let text = format!(
+            "int main() {{\n    const size_t n = 128;\n    thrust::device_vector<int> v{vector};\n    float *d;\n    cudaMalloc(&d, 4096);\n    cudaMemcpy(d, v.data().get(), {bytes}, cudaMemcpyDeviceToDevice);\n}}\n"
+        );
+        let found = events(&text);
+        found.iter().find_map(|event| match &event.kind {
+            EventKind::Copy { source, .. } => match &source.pointer {
+                Pointer::Into { buffer, .. } => Some(buffer.bytes.quantity.known()),
+                _ => None,
+            },
+            _ => None,
+        })
+    };
+    for (vector, bytes) in [("(n, -1)", Some(512)), ("{n, -1}", None), ("{3}", None), ("{1, 2, 3}", Some(12))] {
+        assert_eq!(fits(vector, 8).flatten(), bytes, "{vector}");
+    }
+}

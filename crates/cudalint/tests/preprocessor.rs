@@ -577,3 +577,19 @@ fn names_that_the_build_of_another_folder_may_define() {
     assert!(!told("examples"));
     assert!(told("other"));
 }
+
+/// Of a variable that two branches declare with several types, where nobody knows which is the program, the size is not known either.
+#[test]
+fn variables_that_branches_declare_with_several_types() {
+    let program = |other: &str| {
+        format!(
+            "#include \"settings.h\"\n__constant__ double kept[12];\nint update(double g) {{\n#ifdef NARROW\n    float own[12];\n#else\n    {other}\n#endif\n    own[0] = g;\n    return cudaMemcpyToSymbol(kept, &own[0], 12 * sizeof(double));\n}}\n"
+        )
+    };
+    for (other, found) in [("double own[12];", false), ("double  more[4], own[12];", false), ("float own[12];", true)] {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("a.cu", program(other).as_bytes());
+        let ran = sandbox.run(&["--select", "copy-exceeds-allocation", "--output-format", "concise", "a.cu"]);
+        assert_eq!(ran.stdout.contains("holds 48"), found, "{other}: {ran:?}");
+    }
+}

@@ -527,6 +527,18 @@ fn scripts_that_are_no_python() {
     assert_eq!(told("def late():\n    c = \n"), ["3 possible"]);
 }
 
+/// Which names Numba had in the time of NumbaPro is not known.
+#[test]
+fn scripts_of_another_time() {
+    let script = "import numba.cuda\n\n@numba.cuda.jit('void(f4[:])', target='gpu')\ndef kernel(a):\n    a[0] = 1\n";
+    let told = |main: &str| {
+        let sandbox = Sandbox::new(&[("kernels.py", script), ("main.py", main)]);
+        sandbox.run(&["--select", "nonexistent-gpu-api", "."]).stdout.contains("target")
+    };
+    assert!(told("import kernels\nfrom numba import cuda\n"));
+    assert!(!told("from numbapro.cudalib import curand\nfrom numba import cuda\nimport kernels\n"));
+}
+
 /// A compiler takes neither a function that a source and one that it includes define, nor a call in front of all declarations.
 #[test]
 fn sources_that_are_refused_for_their_order() {

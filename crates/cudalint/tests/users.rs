@@ -532,7 +532,7 @@ fn virtual_methods_of_a_variable() {
                       class Two : public Filter { public: void run() override; };\n";
         let source = |name: &str| {
             format!(
-                "#include \"filter.h\"\n__global__ void k{name}() {{}}\nvoid {name}::run() {{ k{name}<<<1, 32>>>(); }}\n"
+                "#include \"filter.h\"\n__global__ void k{name}() {{ printf(\"here\"); }}\nvoid {name}::run() {{ k{name}<<<1, 32>>>(); }}\n"
             )
         };
         let main = format!(

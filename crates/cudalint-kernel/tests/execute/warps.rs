@@ -59,3 +59,26 @@ fn a_lane_that_its_mask_does_not_name() {
     .buffer(4)
     .sees(&["mask ffff by 0.16 CallerMissing"]);
 }
+
+/// Lanes wait for each other at an instruction of the whole warp, whoever writes it.
+#[test]
+fn assembly_of_the_whole_warp_keeps_its_lanes_in_step() {
+    let exchange = |between: &str| {
+        kernel(&format!(
+            "__global__ void k(float* a) {{ __shared__ float s[32]; int t = threadIdx.x; s[t] = a[t]; __syncwarp();
+             float v = s[31 - t], d = 0; {between} s[t] = v + d; __syncwarp(); a[t] = s[t ^ 1]; }}"
+        ))
+        .block(32)
+        .buffer(128)
+        .seen()
+    };
+    assert_eq!(exchange("").len(), 1);
+    let matrix = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %0}, {%1}, {%1}, {%0, %0};";
+    for line in [matrix, "shfl.sync.bfly.b32 %0, %1, 1, 31, -1;", "redux.sync.add.s32 %0, %1, -1;"] {
+        let seen = exchange(&format!("asm volatile(\"{line}\" : \"=f\"(d) : \"f\"(v));"));
+        assert!(seen.is_empty(), "{line}: {seen:?}");
+    }
+    for line in ["add.f32 %0, %1, %1;", "@p shfl.sync.bfly.b32 %0, %1, 1, 31, -1;"] {
+        assert_eq!(exchange(&format!("asm volatile(\"{line}\" : \"=f\"(d) : \"f\"(v));")).len(), 1, "{line}");
+    }
+}

@@ -58,8 +58,10 @@ impl Lowerer<'_> {
             let between = s.text.get(node.end_byte()..next.start_byte()).unwrap_or("");
             between.matches('\n').count() > 1
         });
-        let place =
-            Place { prose: [before, after].into_iter().flatten().any(|other| !starts_with_dots(other)), ends, gap };
+        // `/* ... */` is no part of a text that goes on from line to line.
+        let is_closed = s.text(node).starts_with("/*") && words.bytes().all(|byte| byte == b'.');
+        let prose = !is_closed && [before, after].into_iter().flatten().any(|other| !starts_with_dots(other));
+        let place = Place { prose, ends, gap };
         if !is_elision(words, place) {
             return;
         }

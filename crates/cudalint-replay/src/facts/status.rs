@@ -39,6 +39,8 @@ pub enum SeenLater {
     /// The next operation of `PyTorch`, which asks for the last error behind each launch of its own (its `C10_CUDA_KERNEL_LAUNCH_CHECK`) and
     /// throws.
     PyTorch,
+    /// Nobody needs to: the program uses nothing of what its kernels compute.
+    Unneeded,
 }
 
 /// One call that returns a status.

@@ -284,7 +284,9 @@ impl<'a> Builder<'a> {
     fn if_else(&mut self, condition: ExprId, then: &Block, otherwise: &[StmtId]) {
         self.note_double_read(condition, then);
         self.expr(condition, Fate::Consumed);
-        if comparisons::tells_difference(self.module, self.function, condition, then, || self.scope()) {
+        if comparisons::tells_difference(self.module, self.function, condition, then, || self.scope())
+            || comparisons::answers_difference(self.module, self.function, condition, then, || self.scope())
+        {
             self.push(Action::Compares);
         }
         let from = self.here();
@@ -296,7 +298,7 @@ impl<'a> Builder<'a> {
         self.start(yes);
         // Who leaves because a call has failed has told that there is an error: what would have come next is not asked for.
         let outside = self.leaves_on_failure;
-        self.leaves_on_failure |= self.is_failure(condition, true, MAX_PARTS);
+        self.leaves_on_failure |= self.is_failure(condition, true, MAX_PARTS) || self.hands_on(condition, then);
         self.block(then);
         self.leaves_on_failure = outside;
         self.goto(after);

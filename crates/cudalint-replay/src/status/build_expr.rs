@@ -415,11 +415,24 @@ impl Builder<'_> {
         self.module.damage.iter().any(|damage| damage.overlaps(span))
     }
 
+    /// Whether a kernel has an empty body: nobody misses it where it did not run.
+    fn does_nothing(&self, launch: &LaunchExpr) -> bool {
+        let Some(Expr::Name { path, .. }) = self.module.exprs.get(launch.kernel).map(|node| &node.kind) else {
+            return false;
+        };
+        let kernel = self.project.kernel(self.id, &self.function.scope, path, Some(launch.args.len()));
+        let kernel = kernel.and_then(|(module, id)| self.project.function_at(module, id));
+        kernel.is_some_and(|kernel| !kernel.damaged && kernel.body.as_ref().is_some_and(Vec::is_empty))
+    }
+
     fn launch(&mut self, node: &ExprNode, launch: &LaunchExpr, fate: Fate) {
         for value in launch.config.iter().chain(&launch.args) {
             self.expr(*value, Fate::Consumed);
         }
         let kernel = self.module.exprs.get(launch.kernel).map_or("", |kernel| self.project.text(self.id, kernel.span));
+        if launch.chevron && self.does_nothing(launch) {
+            return;
+        }
         if launch.chevron {
             let streamed = launch.config.get(3).and_then(|id| self.module.exprs.get(*id));
             let site = LaunchSite {

@@ -51,6 +51,25 @@ pub(super) fn tells_difference<'s>(
     prints && (leaves || blames) && is_result(scope(), element)
 }
 
+/// Whether a function answers its caller, once an element of an array is not what it should be, with a constant: `if (a[i] != 2 * i) return
+/// false;`. What the caller makes of the answer is up to it.
+pub(super) fn answers_difference<'s>(
+    module: &Module,
+    function: &Function,
+    condition: ExprId,
+    then: &Block,
+    scope: impl FnOnce() -> &'s Scope<'s>,
+) -> bool {
+    let Some(Stmt::Return(Some(answer))) = then.last().and_then(|id| module.stmts.get(*id)).map(|node| &node.kind)
+    else {
+        return false;
+    };
+    let is_constant = matches!(module.exprs.get(*answer).map(|node| &node.kind), Some(Expr::Int { .. }));
+    is_constant
+        && &*function.name != "main"
+        && differing(module, condition, true, MAX_PARTS).is_some_and(|element| is_result(scope(), element))
+}
+
 /// Whether `assert(condition)` ends the program where an element of an array is not what it should be: `assert(c[i] == 180)`.
 pub(super) fn asserts<'s>(module: &Module, condition: ExprId, scope: impl FnOnce() -> &'s Scope<'s>) -> bool {
     differing(module, condition, false, MAX_PARTS).is_some_and(|element| is_result(scope(), element))

@@ -48,7 +48,7 @@ impl Builder<'_> {
                     return self.destructors(entry.module, &alias.scope, alias.ty, depth + 1, into);
                 }
                 let name = path.segments.iter().map(Name::as_str).collect::<Vec<_>>().join("::");
-                if known::may_know_errors(&name) {
+                if known::may_know_errors(&name) || known::waits_at_end(&name) {
                     return into.push((Name::from(name.as_str()), Name::default()));
                 }
                 for arg in args {
@@ -78,7 +78,7 @@ impl Builder<'_> {
         for alive in self.alive.get(from..).unwrap_or(&[]).to_vec().into_iter().rev() {
             if alive.destructor.is_empty() {
                 // Of a class that is out of sight.
-                self.push(Action::Opaque);
+                self.push(if known::waits_at_end(&alive.class) { Action::Waits } else { Action::Opaque });
                 continue;
             }
             let callee = Callee::Named { name: alive.destructor.clone(), scope: Some(alive.class) };

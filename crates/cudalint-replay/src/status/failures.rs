@@ -31,6 +31,27 @@ impl Builder<'_> {
         }
     }
 
+    /// Whether a branch hands a number of the program's own on to the caller since it is not the one that all is well with:
+    /// `if (code != OK) return code;`.
+    pub(super) fn hands_on(&self, condition: ExprId, then: &Block) -> bool {
+        let kind = |id: ExprId| self.module.exprs.get(id).map(|node| &node.kind);
+        let local = |id: ExprId| match kind(id) {
+            Some(Expr::Local(local)) => Some(*local),
+            _ => None,
+        };
+        let tested = match kind(condition) {
+            Some(Expr::Binary(BinaryOp::Ne | BinaryOp::Lt, a, b)) => local(*a).filter(|_| local(*b).is_none()),
+            Some(Expr::Unary(UnaryOp::Not, value)) => local(*value),
+            _ => local(condition),
+        };
+        let last = then.last().and_then(|id| self.module.stmts.get(*id)).map(|node| &node.kind);
+        let returned = match last {
+            Some(Stmt::Return(Some(value))) => local(*value),
+            _ => None,
+        };
+        tested.is_some() && tested == returned
+    }
+
     /// Of a function of the program that is given a status: the answer, as a condition, that it gives where the call has failed.
     fn says_failure(&self, callee: ExprId) -> Option<bool> {
         let Some(Expr::Name { path, .. }) = self.module.exprs.get(callee).map(|node| &node.kind) else { return None };

@@ -138,6 +138,12 @@ pub fn throws_errors(path: &str) -> bool {
     first.is_some_and(is_of_thrust) && !ON_HOST.contains(&last) && !last.ends_with("_iterator")
 }
 
+/// Whether a class is a container of Thrust's whose memory is the device's: where an object ends, it gives that back, which waits for the
+/// device, and throws what that reports.
+pub fn waits_at_end(class: &str) -> bool {
+    matches!(class, "thrust::device_vector" | "thrust::universal_vector")
+}
+
 /// Whether the name of a class out of sight says that its objects may look at errors.
 pub fn may_know_errors(class: &str) -> bool {
     let name = class.rsplit("::").next().unwrap_or(class);

@@ -8,6 +8,7 @@ use super::solve::{
 };
 use super::{known, later};
 use crate::facts::{FunctionStatus, LaunchStatus, SeenLater, StatusCall, StatusUse, StatusWeight, Unobserved};
+use crate::unneeded::is_unneeded;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{self, ErrorRole, Handle, Library};
 use cudalint_program::ir::{FunctionRole, ModuleId};
@@ -187,7 +188,18 @@ impl Join<'_> {
             same
         });
         launches.dedup_by(|next, first| next.span == first.span);
-        let unobserved = self.unobserved(index, has_callers);
+        let mut unobserved = self.unobserved(index, has_callers);
+        let is_open = |later: Option<SeenLater>| later.is_none();
+        let told = calls.iter().any(|call| call.usage == StatusUse::Dropped && is_open(call.later))
+            || launches.iter().any(|launch| !launch.checked && is_open(launch.later))
+            || unobserved.is_some();
+        let id = ModuleId(self.functions[index].0 as u32);
+        let written = self.project.function_at(id, function.id);
+        if told && written.is_some_and(|written| is_unneeded(self.project, id, written)) {
+            calls.iter_mut().for_each(|call| call.later = call.later.or(Some(SeenLater::Unneeded)));
+            launches.iter_mut().for_each(|launch| launch.later = launch.later.or(Some(SeenLater::Unneeded)));
+            unobserved = None;
+        }
         if calls.is_empty() && launches.is_empty() && unobserved.is_none() && flow.double_reads.is_empty() {
             return None;
         }

@@ -105,7 +105,7 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
         Happening::Opaque => Effect::Sets { bits: LAST | SYNC, ends_next: false },
         Happening::Hidden => Effect::Sets { bits: LAST | SYNC | HIDDEN | LOOKS_LATER, ends_next: false },
         Happening::Compares => Effect::Sets { bits: COMPARES, ends_next: false },
-        Happening::Waits => Effect::None,
+        Happening::Waits => Effect::Sets { bits: SYNC | AGAIN, ends_next: false },
     };
     // By segment, last things first.
     let mut happenings: Vec<(Happening, Effect)> = Vec::with_capacity(flow.calls.len() + flow.launches.len());

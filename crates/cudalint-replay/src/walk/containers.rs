@@ -429,9 +429,14 @@ impl<'p> Walker<'p> {
     }
 }
 
-/// Whether values may be a number of elements, and what each of these is.
+/// Whether values may be a number of elements, and what each of these is, as well as elements.
 fn may_be_count(outs: &[Out]) -> bool {
-    matches!(outs, [count] | [count, _] if matches!(count.ty.value(), Ty::Int { .. }))
+    let number = |out: &Out| matches!(out.ty.value(), Ty::Bool | Ty::Int { .. } | Ty::Float { .. });
+    match outs {
+        [count] => matches!(count.ty.value(), Ty::Int { .. }),
+        [count, value] => matches!(count.ty.value(), Ty::Int { .. }) && number(value),
+        _ => false,
+    }
 }
 
 /// Whether an expression hands on an object that nobody needs any more: `std::move(x)`.

@@ -97,7 +97,7 @@ pub fn only_measured(project: &Project, event: &Event) -> bool {
 }
 
 /// What is done with a variable, where that reads nothing on the host.
-enum Use<'m> {
+pub(crate) enum Use<'m> {
     /// It is given memory, or gives it back.
     Allocation,
     /// Something is stored in the memory.
@@ -177,7 +177,7 @@ impl<'p> Reader<'p> {
 
     /// Whether a kernel that is launched here says nothing but in the memory that it is given; the variables that point there are added
     /// to `given`.
-    fn keeps_to_itself(&self, launch: &LaunchExpr, given: &mut Vec<LocalId>) -> bool {
+    pub fn keeps_to_itself(&self, launch: &LaunchExpr, given: &mut Vec<LocalId>) -> bool {
         let named = |path| self.project.kernel(self.id, &self.function.scope, path, Some(launch.args.len()));
         let Some((module, id)) = self.kernel_of(launch).and_then(named) else { return false };
         let Some(kernel) = self.project.function_at(module, id) else { return false };
@@ -197,7 +197,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Whether the function measures time.
-    fn measures(&self) -> bool {
+    pub fn measures(&self) -> bool {
         let Some(body) = &self.function.body else { return false };
         let of_time = |name: &Name| {
             let name = name.as_str().to_ascii_lowercase();
@@ -218,7 +218,7 @@ impl<'p> Reader<'p> {
     }
 
     /// The variable that a copy fills: an array, what a pointer points to, or a number by its address.
-    fn destination(&self, id: ExprId) -> Option<LocalId> {
+    pub fn destination(&self, id: ExprId) -> Option<LocalId> {
         self.variable(id).or_else(|| match self.kind(self.bare(id)) {
             Some(Expr::AddressOf(of)) => self.variable(*of).filter(|local| self.is_number(*local)),
             _ => None,
@@ -285,7 +285,7 @@ impl<'p> Reader<'p> {
     }
 
     /// All uses of a variable; `None` where one may read what is in its memory, or gives the address away.
-    fn uses(&self, local: LocalId) -> Option<Vec<Use<'p>>> {
+    pub fn uses(&self, local: LocalId) -> Option<Vec<Use<'p>>> {
         let name = &self.function.locals.get(local)?.name;
         let captured =
             |other: &Function| other.parent.is_some() && other.captures.iter().any(|(captured, _)| captured == name);
@@ -323,7 +323,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Whether a statement has no code out of sight that may use a variable.
-    fn is_understood(&self, id: StmtId, name: &Name) -> bool {
+    pub fn is_understood(&self, id: StmtId, name: &Name) -> bool {
         match self.module.stmts.get(id).map(|node| &node.kind) {
             Some(Stmt::Elided { names }) => !names.is_empty() && !names.contains(name),
             Some(Stmt::Unknown { .. } | Stmt::Asm { .. }) | None => false,
@@ -332,7 +332,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Whether a variable stands anywhere in an expression.
-    fn mentions(&self, root: ExprId, local: LocalId) -> bool {
+    pub fn mentions(&self, root: ExprId, local: LocalId) -> bool {
         let mut open = vec![root];
         while let Some(id) = open.pop() {
             match self.kind(id) {
@@ -347,7 +347,7 @@ impl<'p> Reader<'p> {
     }
 
     /// A use that reads nothing: it is added to `uses`, and the parts come back that stand beside it.
-    fn known_use(&self, kind: &'p Expr, local: LocalId, uses: &mut Vec<Use<'p>>) -> Option<Vec<ExprId>> {
+    pub fn known_use(&self, kind: &'p Expr, local: LocalId, uses: &mut Vec<Use<'p>>) -> Option<Vec<ExprId>> {
         let is_it = |id: &ExprId| self.variable(*id) == Some(local);
         match kind {
             Expr::SizeOfExpr(_) => Some(Vec::new()),
