@@ -132,6 +132,19 @@ fn a_memset_of_too_much_is_confirmed_by_its_error() {
     assert!(judgement.reason.contains("returns 1"), "{}", judgement.reason);
 }
 
+#[test]
+fn a_copy_that_fills_its_destination_may_leave_something_of_its_source() {
+    let copy = |source: u64| json!({"does": "copy", "source": source});
+    // Of the host nobody knows how much there is.
+    let of_host = judge(&memset(0, &copy(0)), |_| {});
+    assert_eq!(of_host.verdict, Verdict::NotObserved, "{}", of_host.reason);
+    assert_eq!(judge(&memset(0, &copy(4000)), |_| {}).verdict, Verdict::Refuted);
+    let twice = judge(&memset(0, &copy(8000)), |_| {});
+    assert_eq!(twice.verdict, Verdict::Confirmed, "{}", twice.reason);
+    assert!(twice.reason.contains("4000 of the 8000 bytes of its source"), "{}", twice.reason);
+    assert_eq!(judge(&memset(0, &copy(5000)), |_| {}).verdict, Verdict::NotObserved);
+}
+
 fn cover(different: &Value, problem: &str) -> Vec<String> {
     let line = json!({
         "event": "cover", "kernel": "set(int*)", "at": 4096, "different": different, "unstable": 0, "compared": 4096,

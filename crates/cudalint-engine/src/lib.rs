@@ -63,6 +63,7 @@ mod sources;
 mod steps;
 mod supposed;
 mod suppress;
+mod switched_off;
 mod target;
 #[cfg(test)]
 mod testing;

@@ -43,6 +43,11 @@ impl Other {
         file_names(&self.commented).any(|other| other == name)
     }
 
+    /// Whether the part of it that is commented out is such.
+    pub fn comments_out_such(&self, is_such: impl Fn(&str) -> bool) -> bool {
+        is_such(&self.commented)
+    }
+
     /// The folder that it stands in.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))

@@ -10,6 +10,7 @@ use crate::listed_neighbours::ListedNeighbours;
 use crate::others::{Other, Others, file_names, holds, words, words_at};
 use crate::patterns::Patterns;
 use crate::roles::{COMPILED, Role};
+use crate::switched_off::switched_off;
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, Module, ModuleId};
 use cudalint_syntax::{Language, Region, Span, comments};
@@ -137,7 +138,9 @@ pub(crate) fn unlisted(
     let files: Vec<File<'_>> = ids.map(of_module).chain(quiet).collect();
     let patterns = Patterns::of(texts);
     let is_covered: Vec<bool> = files.iter().map(|file| patterns.cover(file.folder, file.name())).collect();
-    let mut builds: Vec<&Other> = texts.iter().filter(|text| text.role == Role::Build).collect();
+    let off = switched_off(texts);
+    let is_off = |text: &Other| text.role == Role::Build && off.contains(&text.folder());
+    let mut builds: Vec<&Other> = texts.iter().filter(|text| text.role == Role::Build && !is_off(text)).collect();
     if builds.is_empty() {
         // Scripts that compile are the build then.
         let compiles = |text: &&Other| text.role == Role::Script && words_at(&text.text, "nvcc").next().is_some();
@@ -221,6 +224,7 @@ pub(crate) fn unlisted(
     // Whether a text that spells a file's name says nothing of the file.
     let is_about_another = |text: &Other, file: &File<'_>| {
         is_displaced(text) && file.folder == text.folder()
+            || is_off(text)
             || means_another(text, file.folder, file.name(), &all_sources)
             || text.role == Role::Quiet && !file.is_compiled() && !text.names_file(file.name())
     };
@@ -271,6 +275,7 @@ pub(crate) fn unlisted(
         let is_left_out = || {
             let is_listed = || neighbours.lists_one_by_one(file.folder, file.name());
             is_left(file) && !is_covered[*at]
+                || off.iter().any(|folder| file.folder.starts_with(folder))
                 || !(file.starts() && is_made_if_asked(file))
                     && (is_listed() || !is_covered[*at] && is_commented_out(file))
         };

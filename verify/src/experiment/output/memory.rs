@@ -68,9 +68,20 @@ fn extent(call: &Call, memory: &Memory) -> (Verdict, String) {
     if call.real != 0 {
         return (Verdict::Unviable, format!("`{}` fails by itself with status {}", call.function, call.real));
     }
-    let (all, of) = if memory.allocation > 0 { (room, "destination") } else { (memory.source, "source") };
+    let (mut all, mut of) = if memory.allocation > 0 { (room, "destination") } else { (memory.source, "source") };
     if all == 0 {
         return (Verdict::Unviable, format!("neither side of `{}` is device memory of a known size", call.function));
+    }
+    // Which side the copy is too short for is not claimed: where it fills the one, the other may have more.
+    if does == "copies" && of == "destination" && all <= count && memory.source != count {
+        if memory.source < count {
+            let text = format!(
+                "`{}` copies all {all} bytes of its destination; what its source has, nobody knows",
+                call.function
+            );
+            return (Verdict::NotObserved, text);
+        }
+        (all, of) = (memory.source, "source");
     }
     if all <= count {
         return (Verdict::Refuted, format!("`{}` {does} all {all} bytes of its {of}", call.function));
