@@ -12,7 +12,8 @@ use crate::undeclared::Declared;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::Effect;
 use cudalint_program::ir::{
-    BinaryOp, Expr, ExprId, Function, FunctionId, FunctionRole, LaunchExpr, LocalId, Module, ModuleId, Path, Type,
+    BinaryOp, Expr, ExprId, Function, FunctionId, FunctionRole, LaunchExpr, LocalId, MacroDefinition, Module, ModuleId,
+    Path, Type,
 };
 use cudalint_program::types::TypeEnv;
 use cudalint_program::visit::{Item, walk};
@@ -43,7 +44,7 @@ pub(crate) fn misfit(
     let is_closed = has_all && project.includes().direct(id.index() as u32).is_empty();
     let declared = Declared::new(project, id, given);
     let early = || has_all.then(|| called_too_early(project, id, &declared)).flatten();
-    let whole = second_main(project, id).or_else(|| stream_of_nothing(project, id));
+    let whole = second_main(project, id).or_else(|| stream_of_nothing(project, id)).or_else(|| lost_body(project, id));
     if let Some(found) = whole {
         return Some(found);
     }
@@ -98,6 +99,41 @@ pub(crate) fn second_main(project: &Project, id: ModuleId) -> Option<Misfit> {
     };
     let second = module.functions.iter().filter(is_main).nth(1)?;
     Some(Misfit { span: second.span, what: "a second `main`".to_owned() })
+}
+
+/// A block behind the definition of a macro with parameters and without a body: the marks at the ends of its lines are missing, and the block
+/// stands outside of all functions.
+fn lost_body(project: &Project, id: ModuleId) -> Option<Misfit> {
+    let (module, text) = (project.module(id), project.source(id));
+    let lost = |defined: &&MacroDefinition| {
+        let (before, behind) = (text.get(..defined.span.start as usize), text.get(defined.span.end as usize..));
+        let (Some(before), Some(behind)) = (before, behind) else { return false };
+        // Where the head of a function stands in front of the definition, the block is its body.
+        let is_between = before.trim_end().rsplit('\n').next().is_none_or(|line| {
+            line.trim_end().ends_with([';', '}', '/'])
+                || line.trim_start().starts_with(['#', '/'])
+                || line.trim().is_empty()
+        });
+        let is_inside = || {
+            let around = |function: &Function| {
+                function.body.is_some()
+                    && !function.damaged
+                    && function.span.range().contains(&(defined.span.start as usize))
+            };
+            module.functions.iter().any(around)
+        };
+        defined.params.is_some()
+            && defined.body.trim().is_empty()
+            && defined.conditions.is_empty()
+            && behind.trim_start().starts_with('{')
+            && is_between
+            && !is_inside()
+    };
+    let found = module.macros.iter().find(lost)?;
+    Some(Misfit {
+        span: found.span,
+        what: "a block outside of all functions, behind a macro without a body".to_owned(),
+    })
 }
 
 /// `cout << …` in a source that includes nothing and that nothing includes: CUDA's headers, which `nvcc` includes by itself, have no streams.

@@ -108,6 +108,26 @@ fn files_whose_types_or_names_no_compiler_takes() {
     }
 }
 
+/// A macro without the marks at the ends of its lines leaves its body outside of all functions.
+#[test]
+fn a_macro_that_has_lost_its_body() {
+    let told = |check: &str| {
+        told(&Sandbox::new(&[(
+            "a.cu",
+            &format!(
+                "#include <cstdlib>\n#include <cuda_runtime.h>\n\n{check}\nint main() {{\n    int *d;\n    cudaMalloc(&d, 4);\n    return clock() > 0;\n}}\n"
+            ),
+        )]))
+    };
+    assert_eq!(told("#define CHECK(call)\n{\n    cudaError_t err = call;\n    if (err) exit(1);\n}\n"), ["main?"]);
+    assert_eq!(
+        told("#define CHECK(call) \\\n{ \\\n    cudaError_t err = call; \\\n    if (err) exit(1); \\\n}\n"),
+        ["main"]
+    );
+    assert_eq!(told("#define NOTHING(x)\n"), ["main"]);
+    assert_eq!(told("static void f()\n#define NOTHING(x)\n{\n}\n"), ["main"]);
+}
+
 /// A size that a build, a document or another file spells may come from there.
 /// A variable that nothing in sight declares, where all that is included is in sight.
 #[test]

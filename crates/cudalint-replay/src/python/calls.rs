@@ -60,6 +60,8 @@ impl Walker<'_> {
     pub(super) fn call(&mut self, id: ExprId, callee: ExprId, args: &[ExprId]) -> Val {
         let function = self.eval(callee);
         let args = self.arguments(args);
+        // `import time`, `time()`: a `TypeError`.
+        self.raised |= is_module(&function);
         // An exception on the way: nothing is called.
         if self.raised {
             return Val::unknown();
@@ -531,4 +533,31 @@ fn fits(function: &Function, has_receiver: bool, args: &Args) -> bool {
         || !(is_whole && function.params().iter().enumerate().any(is_missing))
             && (python.rest.is_some() || by_position <= python.positional as usize)
             && (python.keywords.is_some() || args.keywords.iter().all(|(name, _)| named(name)))
+}
+
+/// Whether a value is a module, of the project or of those that everybody knows for one.
+fn is_module(value: &Val) -> bool {
+    const MODULES: [&str; 16] = [
+        "copy",
+        "cupy",
+        "datetime",
+        "glob",
+        "itertools",
+        "json",
+        "math",
+        "numba",
+        "numpy",
+        "os",
+        "pprint",
+        "random",
+        "sys",
+        "time",
+        "timeit",
+        "torch",
+    ];
+    match &value.kind {
+        Kind::Package(path) => MODULES.contains(&&**path),
+        Kind::Module(_) => true,
+        _ => false,
+    }
 }

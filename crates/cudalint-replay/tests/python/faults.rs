@@ -160,6 +160,8 @@ fn what_stands_behind_an_exception_does_not_happen() {
         "b = a.reshape((-1, 5))",
         "b = np.reshape(a, (2, 64))",
         "a.shape = (65,)",
+        "import time\nstart = time()",
+        "import numpy\nb = numpy(3)",
     ] {
         assert_eq!(launched(&format!("{raises}\n{launch}\n")), [""; 0], "{raises}");
     }
@@ -178,6 +180,9 @@ fn what_stands_behind_an_exception_does_not_happen() {
         "b = a.reshape(2, 32)",
         "b = a.reshape(-1, 16)",
         "b = a.reshape(len(OPTIONS), 4)",
+        "from time import time\nstart = time()",
+        "import time\nstart = time.time()",
+        "import elsewhere\nstart = elsewhere()",
     ] {
         assert_eq!(launched(&format!("{goes_on}\n{launch}\n")), ["true 2"], "{goes_on}");
     }
