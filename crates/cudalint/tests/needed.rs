@@ -88,3 +88,15 @@ fn failures_that_are_handed_on_by_a_number_of_the_program() {
     assert_eq!(told("code != FINE", "code"), [] as [String; 0]);
     assert_eq!(told("shape != 1", "code"), ["7 likely"]);
 }
+
+#[test]
+fn waits_of_a_program_that_has_started_nothing() {
+    let told = |before: &str| {
+        let text = format!(
+            "#include <cstdio>\n__global__ void k() {{ printf(\"here\"); }}\nint main() {{\n    {before}\n    cudaDeviceSynchronize();\n    return 0;\n}}\n"
+        );
+        at_lines(&text, "unchecked-api-call", "a.cu")
+    };
+    assert_eq!(told(""), ["5 possible"]);
+    assert_eq!(told("k<<<1, 1>>>();"), ["5 definite"]);
+}

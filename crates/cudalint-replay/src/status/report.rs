@@ -286,7 +286,9 @@ impl Join<'_> {
                 _ => 0,
             }
         };
-        solve::idle_before(flow, &step)
+        // A program begins with nothing started, and no error.
+        let begins = *self.function(index).name == *"main";
+        solve::idle_before(flow, if begins { IDLE | ENDED_SEEN | LAST_SEEN } else { 0 }, &step)
     }
 
     fn status_call(&self, index: usize, call: usize, site: &CallSite) -> Option<StatusCall> {
