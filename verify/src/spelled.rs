@@ -79,6 +79,9 @@ pub(crate) const LOST_MEMBERS: [(&str, &str); 7] = [
     ("cooperativeMultiDeviceLaunch", "-DcooperativeMultiDeviceLaunch=cooperativeLaunch"),
 ];
 
+/// Functions that take a place of memory since CUDA 13.0, where they took the number of a device.
+pub(crate) const BY_PLACE: [(&str, &str); 2] = [("cudaMemPrefetchAsync", ""), ("cudaMemAdvise", "")];
+
 /// What a function is called in a program that is built with the flags for removed ones.
 pub(crate) fn now_called(name: &str) -> &str {
     let flag = REMOVED.iter().find(|(removed, _)| *removed == name).map(|(_, flag)| *flag);

@@ -32,11 +32,13 @@ impl Bench<'_> {
         let mut built = self.build_as_it_is(&asked);
         for _ in 0..MOST_TRIALS {
             let Err(BuildFailure::Refused { log, .. }) = &built else { break };
-            let more = stand_ins(&head_of(&self.lab.folder.join(log), LOG), &asked.flags);
+            let output = head_of(&self.lab.folder.join(log), LOG);
+            let more = stand_ins(&output, &asked.flags, &self.lab.folder.join("stand_ins"));
             if more.is_empty() {
                 break;
             }
-            asked.flags.extend(more);
+            // Ahead of the probe, whose macros stand for names that a header defines.
+            asked.flags.splice(0..0, more);
             built = self.build_as_it_is(&asked);
         }
         built

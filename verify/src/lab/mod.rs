@@ -21,7 +21,7 @@ mod run;
 mod sandbox;
 mod shelf;
 mod slots;
-mod stand_ins;
+pub(crate) mod stand_ins;
 mod watch;
 
 pub(crate) use ask::{Answer, readable};

@@ -3,6 +3,7 @@
 use super::compiler::{Compiled, With};
 use super::tools::{self, CompilePlan};
 use super::{programs, tree};
+use crate::lab::stand_ins;
 use crate::lab::{Answer, Bench, BuildFailure, End, RunOutcome, first_error};
 use crate::machine::Program;
 use crate::probe::{self, WatchedFunction};
@@ -216,7 +217,9 @@ fn build(bench: &Bench<'_>, project: &Project, put: Put<'_>, name: &str) -> Resu
 fn plan(bench: &Bench<'_>, nvcc: &Program, put: Put<'_>, log: &Utf8Path) -> Result<CompilePlan, BuildFailure> {
     let probe_folder = bench.lab.folder.join("probe");
     let with_probe = matches!(put, Put::Probe(_));
+    let headers = bench.lab.folder.join("stand_ins");
     Ok(CompilePlan {
+        stand_ins: stand_ins::headers(&headers).then_some(headers),
         log: log.to_owned(),
         architecture: bench.lab.machine.architecture(),
         known: known_architectures(bench, &nvcc.path),

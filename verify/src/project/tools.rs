@@ -48,6 +48,8 @@ pub(super) struct CompilePlan {
     pub functions: Vec<WatchedFunction>,
     /// The toolkit's libraries, where nvcc does not know them.
     pub libraries: Option<Utf8PathBuf>,
+    /// Headers that stand for others, where these are not there.
+    pub stand_ins: Option<Utf8PathBuf>,
     /// The toolkit's headers, for compilers that do not know them.
     pub include: Option<Utf8PathBuf>,
 }

@@ -3,6 +3,7 @@
 use super::architectures::for_device;
 use super::record::{Compiled, With};
 use super::words::{Does, absolute, does, lenient, output, sources};
+use crate::lab::stand_ins;
 use crate::probe::{self, Watch};
 use crate::project::tools::CompilePlan;
 use crate::spelled;
@@ -60,10 +61,15 @@ pub(super) fn attempts(plan: &CompilePlan, name: &str, words: &[String]) -> Vec<
     if links && is_nvcc {
         changed.extend(plan.libraries.iter().map(|folder| format!("-L{folder}")));
     }
+    // Behind all others: what is there is taken.
+    changed.extend(plan.stand_ins.iter().map(|folder| format!("-I{folder}")));
+    let own = probe::headers::own_files(&sources, &changed);
     let mut found = Vec::new();
     let mut add = |words: Vec<String>, with| found.push(Attempt { words, note: note(with) });
     if is_nvcc {
         let lines = with_lines(&changed);
+        let by_number = own.iter().any(|file| uses(file, &spelled::BY_PLACE));
+        let places = plan.stand_ins.as_ref().filter(|_| by_number).map(|folder| stand_ins::with_places(folder));
         if plan.probe || !plan.wrapped.is_empty() {
             let mut probed = lines.clone();
             probed.extend(hooks(plan, &sources, &lines));
@@ -73,12 +79,16 @@ pub(super) fn attempts(plan: &CompilePlan, name: &str, words: &[String]) -> Vec<
             }
             probed.extend(if links { linked(plan, true) } else { Vec::new() });
             add(probed.clone(), With::Probe);
-            if sources.iter().any(|file| uses(file, &spelled::REMOVED)) {
+            if own.iter().any(|file| uses(file, &spelled::REMOVED)) {
                 probed.extend(spelled::REMOVED.map(|(_, flag)| flag.to_owned()));
                 add(probed.clone(), With::Probe);
             }
-            if sources.iter().any(|file| uses(file, &spelled::LOST_MEMBERS)) {
+            if own.iter().any(|file| uses(file, &spelled::LOST_MEMBERS)) {
                 probed.extend(spelled::LOST_MEMBERS.map(|(_, flag)| flag.to_owned()));
+                add(probed.clone(), With::Probe);
+            }
+            if let Some(flag) = &places {
+                probed.insert(0, flag.clone());
                 add(probed, With::Probe);
             }
             if links {
@@ -92,16 +102,19 @@ pub(super) fn attempts(plan: &CompilePlan, name: &str, words: &[String]) -> Vec<
         add(lines, With::Lines);
         removed.extend(spelled::REMOVED.map(|(_, flag)| flag.to_owned()));
         add(removed.clone(), With::Lines);
-        if sources.iter().any(|file| uses(file, &spelled::LOST_MEMBERS)) {
+        if own.iter().any(|file| uses(file, &spelled::LOST_MEMBERS)) {
             removed.extend(spelled::LOST_MEMBERS.map(|(_, flag)| flag.to_owned()));
+            add(removed.clone(), With::Lines);
+        }
+        if let Some(flag) = places {
+            removed.insert(0, flag);
             add(removed, With::Lines);
         }
         add(for_here(words), With::Nothing);
     } else {
         let mut lines = changed.clone();
         lines.push("-g".to_owned());
-        let about_cuda = !sources.iter().any(is_c)
-            && probe::headers::own_files(&sources, &changed).iter().any(|file| names_cuda(file));
+        let about_cuda = !sources.iter().any(is_c) && own.iter().any(|file| names_cuda(file));
         let with_runtime = words.iter().any(|word| match word.strip_prefix('@') {
             Some(file) => links_runtime(&folder.join(file)),
             None => is_runtime(word),
@@ -218,6 +231,30 @@ mod tests {
         // Behind what leaves the program as it is; at last the build's own words.
         assert_eq!(lost.iter().position(|has| *has), Some(lost.len() - 2));
         assert!(!tried("int main() { return 0; }\n").contains(&true));
+    }
+
+    #[test]
+    fn headers_that_stand_for_others_come_behind_all_that_are_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("a.cu");
+        std::fs::write(folder.path().join("own.h"), "static int clock(cudaDeviceProp of) { return of.clockRate; }\n")
+            .unwrap();
+        let plan = CompilePlan { stand_ins: Some("/headers".into()), ..CompilePlan::default() };
+        let tried = |text: &str| {
+            std::fs::write(&source, text).unwrap();
+            let words = ["-c", source.to_str().unwrap(), "-Iown", "-o", "a.o"].map(str::to_owned);
+            attempts(&plan, "nvcc", &words)
+        };
+        let words = tried("#include <helper_cuda.h>\n");
+        let at = |word: &str| words[0].words.iter().position(|own| own.ends_with(word));
+        assert!(at("-I/headers") > at("own"), "{:?}", words[0].words);
+        // The build's own words are left as they are.
+        assert!(!words.last().unwrap().words.iter().any(|word| word == "-I/headers"));
+        let has = |text: &str, start: &str| tried(text).iter().any(|one| one.words[0].starts_with(start));
+        assert!(has("int main() { cudaMemPrefetchAsync(p, 4, 0); }\n", "--pre-include=/headers/"));
+        assert!(!has("int main() { return 0; }\n", "--pre-include="));
+        let lost = tried("#include \"own.h\"\n");
+        assert!(lost.iter().any(|one| one.words.iter().any(|word| word.starts_with("-DclockRate="))));
     }
 
     #[test]
