@@ -1,4 +1,4 @@
-//! Folders that a project's CMake has taken out: `# add_subdirectory(extra)`.
+//! Folders that a project's `CMake` has taken out: `# add_subdirectory(extra)`.
 
 use crate::others::Other;
 use crate::roles::Role;

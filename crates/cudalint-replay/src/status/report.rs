@@ -196,8 +196,10 @@ impl Join<'_> {
         let id = ModuleId(self.functions[index].0 as u32);
         let written = self.project.function_at(id, function.id);
         if told && written.is_some_and(|written| is_unneeded(self.project, id, written)) {
-            calls.iter_mut().for_each(|call| call.later = call.later.or(Some(SeenLater::Unneeded)));
-            launches.iter_mut().for_each(|launch| launch.later = launch.later.or(Some(SeenLater::Unneeded)));
+            let call = calls.iter_mut().map(|call| &mut call.later);
+            for later in call.chain(launches.iter_mut().map(|launch| &mut launch.later)) {
+                *later = later.or(Some(SeenLater::Unneeded));
+            }
             unobserved = None;
         }
         if calls.is_empty() && launches.is_empty() && unobserved.is_none() && flow.double_reads.is_empty() {
