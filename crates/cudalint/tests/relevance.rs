@@ -109,7 +109,7 @@ fn files_that_no_build_lists() {
     assert_eq!(mains(listing("add_library(all a.cu b.cu)\n"), ("x.txt", "")), ["main"]);
 }
 
-/// A folder that CMake adds in a comment alone is not built; one that is a project by itself may be.
+/// A folder that `CMake` adds in a comment alone is not built; one that is a project by itself may be.
 #[test]
 fn folders_that_cmake_has_taken_out() {
     let part = format!("{}int main() {{ void *p; extra(&p); }}\n", dropping("extra"));
@@ -553,7 +553,7 @@ fn scripts_that_are_no_python() {
     assert_eq!(told("def late():\n    c = \n"), ["3 possible"]);
 }
 
-/// Which names Numba had in the time of NumbaPro is not known.
+/// Which names Numba had in the time of `NumbaPro` is not known.
 #[test]
 fn scripts_of_another_time() {
     let script = "import numba.cuda\n\n@numba.cuda.jit('void(f4[:])', target='gpu')\ndef kernel(a):\n    a[0] = 1\n";
