@@ -140,6 +140,9 @@ impl Excludes {
     }
 }
 
+/// Scripts beside a run over CUDA C++ are read up to this part of what the index may hold.
+const SHARE_OF_SCRIPTS: u64 = 8;
+
 /// What a project has besides the files that are reported.
 #[derive(Default)]
 pub(crate) struct Index {
@@ -210,8 +213,8 @@ pub(crate) fn index(
         }
     }
     let most = group.settings.settings.index.max_bytes;
-    // Scripts are read to know which of them matter.
-    if bytes + bytes_of_partners > most {
+    // Scripts are read each time to know which of them matter, and few projects have such.
+    if bytes_of_partners > most / SHARE_OF_SCRIPTS {
         index.partners.clear();
     }
     if bytes > most {

@@ -86,7 +86,10 @@ fn failures_that_are_handed_on_by_a_number_of_the_program() {
     };
     let told = |condition: &str, answer: &str| at_lines(&text(condition, answer), "unchecked-launch", "a.cu");
     assert_eq!(told("code != FINE", "code"), [] as [String; 0]);
+    assert_eq!(told("code", "code"), [] as [String; 0]);
     assert_eq!(told("shape != 1", "code"), ["7 likely"]);
+    let with_truth = text("fine", "fine").replace("int code = FINE;", "bool fine = true; int code = FINE;");
+    assert_eq!(at_lines(&with_truth, "unchecked-launch", "a.cu"), ["7 likely"]);
 }
 
 #[test]

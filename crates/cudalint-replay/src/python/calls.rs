@@ -535,7 +535,7 @@ fn fits(function: &Function, has_receiver: bool, args: &Args) -> bool {
             && (python.keywords.is_some() || args.keywords.iter().all(|(name, _)| named(name)))
 }
 
-/// Whether a value is a module, of the project or of those that everybody knows for one.
+/// Whether a value is a module, of those that everybody knows for one. One of the project may have the name of what its package hands on.
 fn is_module(value: &Val) -> bool {
     const MODULES: [&str; 16] = [
         "copy",
@@ -555,9 +555,5 @@ fn is_module(value: &Val) -> bool {
         "timeit",
         "torch",
     ];
-    match &value.kind {
-        Kind::Package(path) => MODULES.contains(&&**path),
-        Kind::Module(_) => true,
-        _ => false,
-    }
+    matches!(&value.kind, Kind::Package(path) if MODULES.contains(&&**path))
 }

@@ -42,7 +42,11 @@ impl Builder<'_> {
         let tested = match kind(condition) {
             Some(Expr::Binary(BinaryOp::Ne | BinaryOp::Lt, a, b)) => local(*a).filter(|_| local(*b).is_none()),
             Some(Expr::Unary(UnaryOp::Not, value)) => local(*value),
-            _ => local(condition),
+            // `if (found) return found;` of a truth value says that all is well.
+            _ => local(condition).filter(|tested| {
+                let ty = self.function.locals.get(*tested).and_then(|local| self.module.types.get(local.ty));
+                matches!(ty, Some(Type::Int { .. }))
+            }),
         };
         let last = then.last().and_then(|id| self.module.stmts.get(*id)).map(|node| &node.kind);
         let returned = match last {
