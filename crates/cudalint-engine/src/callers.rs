@@ -50,6 +50,7 @@ impl Outline {
             functions.push(((function.name.to_owned(), function.class.map(str::to_owned)), function.hidden));
             calls.extend(function.calls.into_iter().map(str::to_owned));
         }
+        calls.extend(loaded_names(&text).map(str::to_owned));
         Self { text, functions, calls }
     }
 }
@@ -84,7 +85,7 @@ impl Callers {
         if kind != FileKind::CFamily {
             return Box::default();
         }
-        let mut calls: Vec<u32> = called_names(text).map(hash).collect();
+        let mut calls: Vec<u32> = called_names(text).chain(loaded_names(text)).map(hash).collect();
         calls.sort_unstable();
         calls.dedup();
         calls.into()
@@ -220,6 +221,16 @@ impl Callers {
     }
 }
 
+/// The names by which a text gets functions of libraries that it loads: `GetProcAddress(library, "run")`.
+fn loaded_names(text: &str) -> impl Iterator<Item = &str> {
+    const LOADERS: [&str; 2] = ["GetProcAddress", "dlsym"];
+    let places = LOADERS.iter().flat_map(|loader| text.match_indices(*loader));
+    places.filter_map(|(at, loader)| {
+        let call = text[at + loader.len()..].split(';').next()?;
+        call.split('"').nth(1)
+    })
+}
+
 fn hash(name: &str) -> u32 {
     let mut hasher = FxHasher::default();
     hasher.write(name.as_bytes());
@@ -260,5 +271,14 @@ mod tests {
         let hidden = format!("static {ON_THE_CPU}");
         let (read, _) = callers_among(&[("main.c", CALLER), ("omp.c", &hidden)]);
         assert_eq!(read, [PathBuf::from("main.c")]);
+    }
+
+    #[test]
+    fn who_gets_a_function_by_its_name_calls_it() {
+        let called = |text: &str| callers_among(&[("main.c", text)]).1;
+        let gets = "int main(void) { void *at = dlsym(library, \"simulate\"); run(at); return 0; }\n";
+        assert_eq!(called(gets), ["simulate"]);
+        assert_eq!(called(&gets.replace("dlsym", "GetProcAddress")), ["simulate"]);
+        assert_eq!(called(&gets.replace("dlsym", "find")), [""; 0]);
     }
 }

@@ -1,5 +1,6 @@
-//! Programs in which nobody needs what their kernels compute: `main` copies the results to the host and frees them unread, or leaves them
-//! on the device, and takes no times. A status that is dropped there hides nothing that anybody would see.
+//! Programs in which nobody needs what their kernels compute: `main` copies the results to the host and frees them unread, and takes no
+//! times. A status that is dropped there hides nothing that anybody would see. Of a program that fetches nothing at all it is not known
+//! what it is for.
 
 use crate::runs::defects::unread::{Reader, Use};
 use cudalint_program::Project;
@@ -31,6 +32,7 @@ pub(crate) fn is_unneeded(project: &Project, id: ModuleId, function: &Function) 
         }
         stays
     });
+    let (given, mut fetches) = (open.clone(), false);
     while let Some(device) = open.pop().filter(|_| stays) {
         if met.contains(&device) {
             continue;
@@ -42,16 +44,15 @@ pub(crate) fn is_unneeded(project: &Project, id: ModuleId, function: &Function) 
                 Use::Allocation | Use::Written | Use::Launch(_) => true,
                 Use::CopiedTo(to) => reader.destination(*to).is_some_and(|local| {
                     let copy = reader.module.exprs.get(*to).map(|node| node.span);
-                    let on_device = reader.is_of_device(local) && reader.uses(local).is_some();
-                    if on_device {
-                        open.push(local);
-                    }
+                    // What kernels are given is looked at by itself.
+                    let on_device = given.contains(&local);
+                    fetches |= !on_device;
                     on_device || copy.is_some_and(|copy| is_unread_from(&reader, local, copy))
                 }),
             })
         });
     }
-    stays && launches > 0 && !met.is_empty()
+    stays && launches > 0 && fetches
 }
 
 /// Whether nothing reads what is in a variable's array of the host once a copy has filled it.

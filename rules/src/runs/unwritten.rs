@@ -32,30 +32,10 @@ pub fn finding(
     }
     finding.help = Some(help.to_owned());
     let mut finding = weighed(finding, shown.harm)?;
-    if is_made_again(context, shown, object) || is_for_nobody(context, shown, object) {
+    if is_made_again(context, shown, object) {
         parts::only_possible(&mut finding);
     }
     Some(finding)
-}
-
-/// Whether nothing has ever filled the memory, and nobody reads what the launch makes of it: it is there so that there is something to
-/// run, as for a profiler.
-fn is_for_nobody(context: &ModuleContext<'_>, shown: &Shown<'_>, object: &Object) -> bool {
-    let ObjectKind::Buffer(index) = object.kind else { return false };
-    let own = shown.run.buffers.get(index).and_then(|buffer| buffer.allocation.as_ref());
-    let (Some(memory), Some(site)) = (own, shown.run.launch) else { return false };
-    let (mut launches, mut unread, mut filled) = (0, false, false);
-    for event in &context.facts.events {
-        match &event.kind {
-            facts::EventKind::Copy { destination, .. } | facts::EventKind::Set { destination, .. } => {
-                filled |= matches!(&destination.pointer, Pointer::Into { buffer, .. } if buffer.site == memory.site);
-            }
-            facts::EventKind::Launch(_) => launches += usize::from(event.site == site),
-            facts::EventKind::Unread(_) => unread |= event.site == site,
-            _ => {}
-        }
-    }
-    launches == 1 && unread && !filled
 }
 
 /// Whether the same launch stands once more behind what fills the memory, as behind one that only warms up: what the first one made of it

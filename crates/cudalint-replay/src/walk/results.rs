@@ -35,8 +35,8 @@ impl Walker<'_> {
             match &out.val.kind {
                 Kind::Ptr(Ptr { obj, .. }) => {
                     let info = &self.memory.get(*obj).info;
-                    let on_device = matches!(info.space, MemorySpace::Device | MemorySpace::Managed);
-                    let own = on_device && info.origin.api().is_some_and(|api| api.is_cuda_host());
+                    let own =
+                        info.space == MemorySpace::Device && info.origin.api().is_some_and(|api| api.is_cuda_host());
                     match (self.reads_only(Some(target), index), own) {
                         (true, _) => {}
                         (false, true) => written.push(*obj),
