@@ -92,15 +92,3 @@ fn failures_that_are_handed_on_by_a_number_of_the_program() {
     let with_truth = text("fine", "fine").replace("int code = FINE;", "bool fine = true; int code = FINE;");
     assert_eq!(at_lines(&with_truth, "unchecked-launch", "a.cu"), ["7 likely"]);
 }
-
-#[test]
-fn waits_of_a_program_that_has_started_nothing() {
-    let told = |before: &str| {
-        let text = format!(
-            "#include <cstdio>\n__global__ void k() {{ printf(\"here\"); }}\nint main() {{\n    {before}\n    cudaDeviceSynchronize();\n    return 0;\n}}\n"
-        );
-        at_lines(&text, "unchecked-api-call", "a.cu")
-    };
-    assert_eq!(told(""), ["5 possible"]);
-    assert_eq!(told("k<<<1, 1>>>();"), ["5 definite"]);
-}

@@ -288,9 +288,7 @@ impl Join<'_> {
                 _ => 0,
             }
         };
-        // A program begins with nothing started, and no error.
-        let begins = *self.function(index).name == *"main";
-        solve::idle_before(flow, if begins { IDLE | ENDED_SEEN | LAST_SEEN } else { 0 }, &step)
+        solve::idle_before(flow, &step)
     }
 
     fn status_call(&self, index: usize, call: usize, site: &CallSite) -> Option<StatusCall> {

@@ -169,8 +169,8 @@ pub const ENDED_SEEN: u8 = 2;
 pub const LAST_SEEN: u8 = 4;
 
 /// By call, what of [`IDLE`], [`ENDED_SEEN`] and [`LAST_SEEN`] holds before it on every way to it. `step`: what holds behind a call, by
-/// what held before; `begin`: what holds where the function begins.
-pub fn idle_before(flow: &Flow, begin: u8, step: &dyn Fn(u32, u8) -> u8) -> Vec<u8> {
+/// what held before.
+pub fn idle_before(flow: &Flow, step: &dyn Fn(u32, u8) -> u8) -> Vec<u8> {
     let count = flow.segments as usize;
     let apply = |before: u8, happening: &Happening| match happening {
         Happening::Call(call) => step(*call, before),
@@ -180,7 +180,7 @@ pub fn idle_before(flow: &Flow, begin: u8, step: &dyn Fn(u32, u8) -> u8) -> Vec<
     };
     let mut entry = vec![IDLE | ENDED_SEEN | LAST_SEEN; count];
     if let Some(first) = entry.first_mut() {
-        *first = begin;
+        *first = 0;
     }
     // Each round but the last takes something from a segment; there are three things to take.
     for _ in 0..3 * count + 2 {
