@@ -38,7 +38,8 @@ impl Bench<'_> {
                 break;
             }
             // Ahead of the probe, whose macros stand for names that a header defines.
-            asked.flags.splice(0..0, more);
+            let added = asked.flags.len() - build.flags.len();
+            asked.flags.splice(added..added, more);
             built = self.build_as_it_is(&asked);
         }
         built
