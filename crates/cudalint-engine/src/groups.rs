@@ -1,6 +1,7 @@
 //! Which files a run is about: those of the given paths by the project they belong to, and what a project has besides.
 
 use crate::outcome::{Fault, Part, UsageError};
+use crate::partners;
 use crate::paths::{display, real_path};
 use crate::project::Source;
 use crate::provider::{Disk, Overlay};
@@ -200,7 +201,8 @@ pub(crate) fn index(
             }
             _ => is_cuda && cuda,
         };
-        let partner = !wanted && (is_cuda || file.kind == FileKind::Python);
+        let is_script = partners::is_script(file.kind);
+        let partner = !wanted && (is_cuda && python || is_script && cuda);
         if is_cuda && wanted {
             bytes += file.bytes;
         } else if partner && !is_cuda {

@@ -43,9 +43,9 @@ impl Other {
         file_names(&self.commented).any(|other| other == name)
     }
 
-    /// Whether the part of it that is commented out is such.
-    pub fn comments_out_such(&self, is_such: impl Fn(&str) -> bool) -> bool {
-        is_such(&self.commented)
+    /// What stands behind `#` in a build file or a script.
+    pub fn commented(&self) -> &str {
+        &self.commented
     }
 
     /// The folder that it stands in.

@@ -33,7 +33,7 @@ impl<'a> Partners<'a> {
                 contains_gpu_python(text) && programs_named_in(text).any(|name| of_run.contains(name))
             })
         };
-        let scripts = input.partners.par_iter().filter(|it| it.kind == FileKind::Python).filter(names_a_source);
+        let scripts = input.partners.par_iter().filter(|it| is_script(it.kind)).filter(names_a_source);
         let mut programs: FxHashMap<&OsStr, Vec<&Source>> = FxHashMap::default();
         for source in input.partners.iter().filter(|source| is_program(source.kind)) {
             if let Some(name) = source.real.file_name() {
@@ -50,12 +50,17 @@ impl<'a> Partners<'a> {
     }
 }
 
+/// Whether files of a kind are programs in Python.
+pub(crate) fn is_script(kind: FileKind) -> bool {
+    matches!(kind, FileKind::Python | FileKind::Notebook)
+}
+
 fn is_program(kind: FileKind) -> bool {
     matches!(kind, FileKind::Cuda | FileKind::CFamily)
 }
 
-/// The names of C++ files that stand in quotes, each without its folders.
+/// The names of C++ files that stand in quotes, in a notebook behind backslashes, each without its folders.
 fn programs_named_in(text: &str) -> impl Iterator<Item = &OsStr> {
-    let quoted = text.split(['"', '\'']).map(Path::new);
+    let quoted = text.split(['"', '\'', '\\']).map(Path::new);
     quoted.filter(|path| FileKind::of(path).is_some_and(is_program)).filter_map(Path::file_name)
 }

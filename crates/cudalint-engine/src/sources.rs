@@ -2,7 +2,7 @@
 
 use crate::callers::{Callers, Calls};
 use crate::outcome::{Fault, Part};
-use crate::partners::Partners;
+use crate::partners::{Partners, is_script};
 use crate::project::{ProjectInput, Source};
 use crate::provider::Provider;
 use cudalint_findings::Incomplete;
@@ -152,7 +152,7 @@ pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> (Vec<Loaded
                 }
             }
         }
-        for loaded in fresh.iter().filter(|loaded| loaded.source.kind == FileKind::Python) {
+        for loaded in fresh.iter().filter(|loaded| is_script(loaded.source.kind)) {
             let named = partners.named_in(&loaded.file.text).filter(|source| known.insert(source.real.clone()));
             round.extend(named.map(|source| (source.clone(), Why::Partner)));
         }

@@ -17,7 +17,7 @@ pub(crate) fn switched_off(texts: &[Other]) -> Vec<&Path> {
             let below = folder.strip_prefix(other.folder()).ok().and_then(Path::to_str);
             below.is_some_and(|below| added(text).any(|path| means(path, below)))
         };
-        let in_comment = |other: &Other| other.comments_out_such(|text| adds(other, text));
+        let in_comment = |other: &Other| adds(other, other.commented());
         // One that a variable names alone may be any.
         let is_open = |path: &str| path.rsplit('/').next().is_some_and(|last| last.contains('$'));
         let live = |other: &Other| adds(other, &other.text) || added(&other.text).any(is_open);

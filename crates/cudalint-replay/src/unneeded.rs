@@ -21,13 +21,11 @@ pub(crate) fn is_unneeded(project: &Project, id: ModuleId, function: &Function) 
         return false;
     }
     let Some(body) = &function.body else { return false };
-    let (mut open, mut met, mut launches) = (Vec::new(), Vec::new(), 0);
-    let mut stays = true;
+    let (mut open, mut met, mut stays) = (Vec::new(), Vec::new(), true);
     walk(reader.module, function, body, |item| {
         if let Item::Expr(id) = item
             && let Some(Expr::Launch(launch)) = reader.kind(id)
         {
-            launches += 1;
             stays &= reader.keeps_to_itself(launch, &mut open);
         }
         stays
@@ -47,16 +45,16 @@ pub(crate) fn is_unneeded(project: &Project, id: ModuleId, function: &Function) 
                     // What kernels are given is looked at by itself.
                     let on_device = given.contains(&local);
                     fetches |= !on_device;
-                    on_device || copy.is_some_and(|copy| is_unread_from(&reader, local, copy))
+                    on_device || copy.is_some_and(|copy| is_unread_from(&reader, local, copy, &given))
                 }),
             })
         });
     }
-    stays && launches > 0 && fetches
+    stays && fetches
 }
 
-/// Whether nothing reads what is in a variable's array of the host once a copy has filled it.
-fn is_unread_from(reader: &Reader<'_>, host: LocalId, copy: Span) -> bool {
+/// Whether nothing reads what is in a variable's array once a copy has filled it, but copies to what kernels are `given`.
+fn is_unread_from(reader: &Reader<'_>, host: LocalId, copy: Span, given: &[LocalId]) -> bool {
     let Reader { module, function, .. } = *reader;
     let (Some(body), Some(variable)) = (&function.body, function.locals.get(host)) else { return false };
     let captured = |other: &Function| {
@@ -111,10 +109,16 @@ fn is_unread_from(reader: &Reader<'_>, host: LocalId, copy: Span) -> bool {
                     true
                 }
                 (Some(kind), Some(span)) if is_later(span) => {
-                    // A use that reads nothing: it is given back.
-                    match reader.known_use(kind, host, &mut Vec::new()) {
+                    // A use that reads nothing: it is given back, or filled once more.
+                    let mut uses = Vec::new();
+                    match reader.known_use(kind, host, &mut uses) {
                         Some(others) => {
                             unread &= !others.into_iter().any(names_it);
+                            unread &= uses.iter().all(|of| match of {
+                                Use::Allocation | Use::Written => true,
+                                Use::CopiedTo(to) => reader.variable(*to).is_some_and(|to| given.contains(&to)),
+                                Use::Launch(_) => false,
+                            });
                             false
                         }
                         None => true,

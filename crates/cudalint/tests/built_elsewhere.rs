@@ -393,3 +393,29 @@ fn sources_without_one_of_their_own_headers() {
         assert_eq!(told(lost, &[more]), ["part"], "{lost} {more:?}");
     }
 }
+
+/// A folder that `CMake` adds in a comment alone is not built; one that is a project by itself may be.
+#[test]
+fn folders_that_cmake_has_taken_out() {
+    let part = format!("{}int main() {{ void *p; extra(&p); }}\n", dropping("extra"));
+    let told = |root: &str, own: &str| {
+        let files = [
+            ("CMakeLists.txt", root),
+            ("main.cu", "int main() { return 0; }\n"),
+            ("tools/extra/CMakeLists.txt", own),
+            ("tools/extra/extra.cu", &*part),
+        ];
+        let mut all = told(&Sandbox::new(&files));
+        all.retain(|name| name.starts_with("extra"));
+        all
+    };
+    let own = "add_executable(extra extra.cu)\n";
+    let added = "add_executable(app main.cu)\nadd_subdirectory(tools/extra)\n";
+    let commented = "add_executable(app main.cu)\n# add_subdirectory(tools/extra)\n";
+    assert_eq!(told(added, own), ["extra"]);
+    assert_eq!(told(commented, own), ["extra?"]);
+    assert_eq!(told("# add_subdirectory(\"${TOOLS}/extra\")\nadd_subdirectory(${TOOLS}/other)\n", own), ["extra?"]);
+    assert_eq!(told(commented, &format!("project(extra)\n{own}")), ["extra"]);
+    assert_eq!(told(&format!("{commented}add_subdirectory(${{FOLDER}})\n"), own), ["extra"]);
+    assert_eq!(told(&format!("{added}{commented}"), own), ["extra"]);
+}

@@ -39,6 +39,8 @@ fn results_that_somebody_may_read() {
     assert_eq!(launch("int *c; c = b + 1;", &read("printf(\"%d\\n\", c[0]);")), definite);
     assert_eq!(launch("for (int k = 0; k < 2; k++) { if (k) printf(\"%d\\n\", b[0]);", &read("}")), definite);
     assert_eq!(launch("clock_t begin = clock();", &read("printf(\"%ld\\n\", clock() - begin);")), definite);
+    let by_way = "int *more; cudaMalloc(&more, 4000); cudaMemcpy(more, to, 4000, cudaMemcpyDeviceToDevice);\n    cudaMemcpy(b, more, 4000, cudaMemcpyDeviceToHost); printf(\"%d\\n\", b[0]);";
+    assert_eq!(launch("", by_way), definite);
     // Which may look at the last error, too.
     assert_eq!(launch("", &read("void show(int *); show(b);")), ["13 likely"]);
     assert_eq!(launch("", "void use(int *); use(to);"), ["13 likely"]);

@@ -225,6 +225,9 @@ fn a_script_and_the_kernels_file_that_it_reads_are_one_program_whichever_is_lint
         ("scripts/run.py", script),
         ("scripts/none.py", "import cupy\nx = cupy.zeros(10)\n"),
     ]);
+    let cell = script.replace("kernels/add.cu", "kernels/notebook.cu").replace("'add'", "'late'");
+    sandbox.write("scripts/run.ipynb", notebook(&[&cell]).as_bytes());
+    sandbox.write("kernels/notebook.cu", kernel.replace("add(", "late(").as_bytes());
     let found = |path: &str| {
         let ran = sandbox.run(&[path, CONCISE[0], CONCISE[1]]);
         assert!(ran.stderr.is_empty(), "{ran:?}");
@@ -238,5 +241,19 @@ fn a_script_and_the_kernels_file_that_it_reads_are_one_program_whichever_is_lint
     let of = |name: &str| whole.iter().filter(|line| line.starts_with(name)).cloned().collect::<Vec<_>>();
     assert_eq!(found("kernels/add.cu"), of("kernels/add.cu"));
     assert_eq!(found("scripts/run.py"), of("scripts/run.py"));
+    assert_eq!(found("kernels/notebook.cu"), of("kernels/notebook.cu"));
+    assert_eq!((of("kernels/add.cu").len(), of("kernels/notebook.cu").len()), (1, 1));
     assert_eq!(found("other/more.cu"), of("other/more.cu"));
+}
+
+/// Which names Numba had in the time of `NumbaPro` is not known.
+#[test]
+fn scripts_of_another_time() {
+    let script = "import numba.cuda\n\n@numba.cuda.jit('void(f4[:])', target='gpu')\ndef kernel(a):\n    a[0] = 1\n";
+    let told = |main: &str| {
+        let sandbox = Sandbox::new(&[("kernels.py", script), ("main.py", main)]);
+        sandbox.run(&["--select", "nonexistent-gpu-api", "."]).stdout.contains("target")
+    };
+    assert!(told("import kernels\nfrom numba import cuda\n"));
+    assert!(!told("from numbapro.cudalib import curand\nfrom numba import cuda\nimport kernels\n"));
 }

@@ -109,32 +109,6 @@ fn files_that_no_build_lists() {
     assert_eq!(mains(listing("add_library(all a.cu b.cu)\n"), ("x.txt", "")), ["main"]);
 }
 
-/// A folder that `CMake` adds in a comment alone is not built; one that is a project by itself may be.
-#[test]
-fn folders_that_cmake_has_taken_out() {
-    let part = format!("{}int main() {{ void *p; extra(&p); }}\n", dropping("extra"));
-    let told = |root: &str, own: &str| {
-        let files = [
-            ("CMakeLists.txt", root),
-            ("main.cu", "int main() { return 0; }\n"),
-            ("tools/extra/CMakeLists.txt", own),
-            ("tools/extra/extra.cu", &*part),
-        ];
-        let mut all = told(&Sandbox::new(&files));
-        all.retain(|name| name.starts_with("extra"));
-        all
-    };
-    let own = "add_executable(extra extra.cu)\n";
-    let added = "add_executable(app main.cu)\nadd_subdirectory(tools/extra)\n";
-    let commented = "add_executable(app main.cu)\n# add_subdirectory(tools/extra)\n";
-    assert_eq!(told(added, own), ["extra"]);
-    assert_eq!(told(commented, own), ["extra?"]);
-    assert_eq!(told("# add_subdirectory(\"${TOOLS}/extra\")\nadd_subdirectory(${TOOLS}/other)\n", own), ["extra?"]);
-    assert_eq!(told(commented, &format!("project(extra)\n{own}")), ["extra"]);
-    assert_eq!(told(&format!("{commented}add_subdirectory(${{FOLDER}})\n"), own), ["extra"]);
-    assert_eq!(told(&format!("{added}{commented}"), own), ["extra"]);
-}
-
 #[test]
 fn headers_that_no_file_includes() {
     let header = format!("#pragma once\n#include <cuda_runtime.h>\n{}", dropping("inline old"));
@@ -551,18 +525,6 @@ fn scripts_that_are_no_python() {
     };
     assert_eq!(told(""), ["3 definite"]);
     assert_eq!(told("def late():\n    c = \n"), ["3 possible"]);
-}
-
-/// Which names Numba had in the time of `NumbaPro` is not known.
-#[test]
-fn scripts_of_another_time() {
-    let script = "import numba.cuda\n\n@numba.cuda.jit('void(f4[:])', target='gpu')\ndef kernel(a):\n    a[0] = 1\n";
-    let told = |main: &str| {
-        let sandbox = Sandbox::new(&[("kernels.py", script), ("main.py", main)]);
-        sandbox.run(&["--select", "nonexistent-gpu-api", "."]).stdout.contains("target")
-    };
-    assert!(told("import kernels\nfrom numba import cuda\n"));
-    assert!(!told("from numbapro.cudalib import curand\nfrom numba import cuda\nimport kernels\n"));
 }
 
 /// A compiler takes neither a function that a source and one that it includes define, nor a call in front of all declarations.

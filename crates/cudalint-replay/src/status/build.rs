@@ -284,9 +284,7 @@ impl<'a> Builder<'a> {
     fn if_else(&mut self, condition: ExprId, then: &Block, otherwise: &[StmtId]) {
         self.note_double_read(condition, then);
         self.expr(condition, Fate::Consumed);
-        if comparisons::tells_difference(self.module, self.function, condition, then, || self.scope())
-            || comparisons::answers_difference(self.module, self.function, condition, then, || self.scope())
-        {
+        if comparisons::tells_difference(self.module, self.function, condition, then, || self.scope()) {
             self.push(Action::Compares);
         }
         let from = self.here();

@@ -12,7 +12,7 @@ use cudalint_program::visit::{Item, walk, walk_expr};
 pub(super) const MAX_PARTS: u32 = 8;
 
 /// Whether `then`, which runs where `condition` holds, tells that an element of an array is not what it should be: it prints, and the
-/// program ends there, the function returns, the loop is left, or what it prints speaks of a mistake.
+/// program ends there, the function returns, the loop is left, or what it prints speaks of a mistake; or the function says so to its caller.
 pub(super) fn tells_difference<'s>(
     module: &Module,
     function: &Function,
@@ -48,26 +48,15 @@ pub(super) fn tells_difference<'s>(
         }
         true
     });
-    prints && (leaves || blames) && is_result(scope(), element)
+    (prints && (leaves || blames) || answers(module, function, then)) && is_result(scope(), element)
 }
 
-/// Whether a function answers its caller, once an element of an array is not what it should be, with a constant: `if (a[i] != 2 * i) return
-/// false;`. What the caller makes of the answer is up to it.
-pub(super) fn answers_difference<'s>(
-    module: &Module,
-    function: &Function,
-    condition: ExprId,
-    then: &Block,
-    scope: impl FnOnce() -> &'s Scope<'s>,
-) -> bool {
-    let Some(Stmt::Return(Some(answer))) = then.last().and_then(|id| module.stmts.get(*id)).map(|node| &node.kind)
-    else {
-        return false;
-    };
+/// Whether a function answers its caller with a constant: `return false;`. What the caller makes of the answer is up to it.
+fn answers(module: &Module, function: &Function, then: &Block) -> bool {
+    let last = then.last().and_then(|id| module.stmts.get(*id)).map(|node| &node.kind);
+    let Some(Stmt::Return(Some(answer))) = last else { return false };
     let is_constant = matches!(module.exprs.get(*answer).map(|node| &node.kind), Some(Expr::Int { .. }));
-    is_constant
-        && &*function.name != "main"
-        && differing(module, condition, true, MAX_PARTS).is_some_and(|element| is_result(scope(), element))
+    is_constant && &*function.name != "main"
 }
 
 /// Whether `assert(condition)` ends the program where an element of an array is not what it should be: `assert(c[i] == 180)`.
