@@ -48,10 +48,17 @@ pub(crate) fn archive<'f>(path: &'f str, real: Option<&Path>, others: &Others<'_
             text.path.extension().is_some_and(|ending| ["yml", "yaml", "toml"].iter().any(|it| ending == *it));
         text.role == Role::Build || !is_settings || text.text.contains("nvcc")
     };
-    // All files of a kind are those around the build, or of a folder that it names.
+    // All files of a kind are those around the build, or of a folder that it names. What leads upwards leads to all that lies there, or
+    // down again by the name of the next folder.
     let may_lead_here = |text: &Other| {
-        let lies_around = real.is_none_or(|real| real.starts_with(text.folder()));
-        lies_around || text.text.contains("..") || names_folder(&text.text)
+        let Some(real) = real else { return true };
+        if real.starts_with(text.folder()) || names_folder(&text.text) {
+            return true;
+        }
+        let shared = real.components().zip(text.folder().components()).take_while(|(a, b)| a == b).count();
+        let next = real.components().nth(shared).and_then(|next| next.as_os_str().to_str());
+        let takes_all = || ["RECURSE", "**", "find "].iter().any(|word| text.text.contains(word));
+        text.text.contains("..") && (next.is_none_or(|next| words_at(&text.text, next).next().is_some()) || takes_all())
     };
     let takes = |text: &Other| {
         matches!(text.role, Role::Build | Role::Script)

@@ -4,6 +4,7 @@
 
 mod arith;
 pub mod checkers;
+mod clock;
 mod compile_logs;
 mod ended;
 pub mod facts;

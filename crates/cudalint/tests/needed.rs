@@ -94,3 +94,40 @@ fn failures_that_are_handed_on_by_a_number_of_the_program() {
     let with_truth = text("fine", "fine").replace("int code = FINE;", "bool fine = true; int code = FINE;");
     assert_eq!(at_lines(&with_truth, "unchecked-launch", "a.cu"), ["7 likely"]);
 }
+
+/// A program that a line takes times in; `to` is never filled, and `from` gets a quarter of its numbers.
+fn measured(functions: &str, before: &str, behind: &str) -> Vec<String> {
+    let text = format!(
+        "{KERNEL}{functions}\nint main() {{\n    int n = 1000, *to, *from, *a = (int *)malloc(4000);\n    cudaMalloc(&to, 4000);\n    cudaMalloc(&from, 4000);\n    cudaMemcpy(from, a, n, cudaMemcpyHostToDevice);\n    {before}\n    add<<<4, 256>>>(to, from, n);\n    {behind}\n    cudaFree(to);\n    cudaFree(from);\n}}\n"
+    );
+    ["uninitialized-device-memory", "element-count-as-bytes"]
+        .into_iter()
+        .flat_map(|rule| at_lines(&text, rule, "a.cu").into_iter().map(move |line| format!("{rule} {line}")))
+        .collect()
+}
+
+#[test]
+fn memory_that_is_there_to_take_times() {
+    let told = ["uninitialized-device-memory 5 definite", "element-count-as-bytes 12 definite"];
+    let hidden = ["uninitialized-device-memory 5 possible", "element-count-as-bytes 12 possible"];
+    assert_eq!(measured("", "", ""), told);
+    // A clock of the program's own: the difference of what it gives twice.
+    let clock = "double now();";
+    let show = "printf(\"%f\\n\", now() - start);";
+    assert_eq!(measured(clock, "double start = now();", show), hidden);
+    let show = "end = now(); printf(\"%f\\n\", end - start);";
+    assert_eq!(measured(clock, "double start, end; start = now();", show), hidden);
+    assert_eq!(
+        measured("double now(); double width();", "double start = now();", "printf(\"%f\\n\", width() - start);"),
+        told
+    );
+    // Or a function that asks one.
+    let helper = "float passed(cudaEvent_t a, cudaEvent_t b) { float ms; cudaEventElapsedTime(&ms, a, b); return ms; }";
+    let show = "printf(\"%f\\n\", passed(a, b));";
+    let before = "cudaEvent_t s, e;";
+    assert_eq!(measured(helper, before, &show.replace("a, b", "s, e")), hidden);
+    // What is shown besides is looked at.
+    let show =
+        "int first; cudaMemcpy(&first, to, 4, cudaMemcpyDeviceToHost); printf(\"%f %d\\n\", now() - start, first);";
+    assert_eq!(measured(clock, "double start = now();", show), told);
+}

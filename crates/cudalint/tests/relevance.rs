@@ -253,6 +253,13 @@ fn files_that_are_kept_for_reference() {
         let files = project(("Makefile", others), &[("legacy/was.cu", &was), all]);
         assert!(self::told(&files).contains(&expected.to_owned()), "{path}");
     }
+    // Upwards and down again it comes by the names of folders, unless it takes all.
+    for (glob, expected) in [("file(GLOB ALL *.cu)", "was?"), ("file(GLOB_RECURSE ALL ../*.cu)", "was")] {
+        let text = format!("{glob}\ninclude_directories(../include)\nadd_executable(app ${{ALL}})\n");
+        let all = ("part/CMakeLists.txt", &*text);
+        let files = project(("Makefile", others), &[("legacy/was.cu", &was), all]);
+        assert!(self::told(&files).contains(&expected.to_owned()), "{glob}");
+    }
     // Its own build is kept with it.
     let kept = project(("Makefile", others), &[("legacy/was.cu", &was), ("legacy/Makefile", "was: was.cu\n")]);
     assert!(self::told(&kept).contains(&"was?".to_owned()));

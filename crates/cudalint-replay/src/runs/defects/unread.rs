@@ -4,6 +4,7 @@
 //! It goes by what is written in the function that allocates: of the two variables, that of the device and that of the host, each
 //! use is one of the few that look at nothing. A use of any other kind is taken for one that reads.
 
+use crate::clock::takes_times;
 use crate::facts::{Buffer, Event, EventKind, Site};
 use crate::runs::computed::launch_at;
 use crate::speaks::speaks_by_parameters;
@@ -18,9 +19,6 @@ use typed_index_collections::TiSlice;
 
 /// Casts and the like around a variable that are looked through.
 const MAX_DEPTH: u32 = 8;
-
-/// Parts of the names of what takes times.
-const TIMING: [&str; 8] = ["elapsed", "clock", "chrono", "timer", "gettime", "wtime", "cpusecond", "timestamp"];
 
 /// Variables that kernels are given together, at most.
 const MAX_MET: usize = 64;
@@ -54,46 +52,17 @@ pub(super) fn is_unread(project: &Project, buffer: &Buffer) -> bool {
 pub(super) fn computes_for_nobody(project: &Project, launch: Site) -> bool {
     let Some(reader) = Reader::around(project, launch).filter(Reader::measures) else { return false };
     let Some(of) = launch_at(reader.module, reader.function, launch) else { return false };
-    let mut met = Vec::new();
-    let mut open = Vec::new();
-    if !reader.keeps_to_itself(of, &mut open) {
-        return false;
-    }
-    while let Some(device) = open.pop() {
-        if met.contains(&device) {
-            continue;
-        }
-        met.push(device);
-        let stays = |uses: Vec<Use<'_>>| {
-            uses.iter().all(|of| match of {
-                Use::Allocation | Use::Written => true,
-                Use::Launch(launch) => reader.keeps_to_itself(launch, &mut open),
-                Use::CopiedTo(host) => reader.destination(*host).is_some_and(|host| reader.is_never_read(host, device)),
-            })
-        };
-        if met.len() > MAX_MET || !reader.is_of_device(device) || !reader.uses(device).is_some_and(stays) {
-            return false;
-        }
-    }
-    !met.is_empty()
+    let mut given = Vec::new();
+    reader.keeps_to_itself(of, &mut given) && !given.is_empty() && reader.stays(given)
 }
 
-/// Whether a copy or a set fills memory that nobody reads, in a function that measures time.
+/// Whether a copy or a set fills memory that nobody reads, in a function that measures time: it stays where it is, with all that kernels
+/// make of it.
 pub fn only_measured(project: &Project, event: &Event) -> bool {
     let (EventKind::Copy { destination, .. } | EventKind::Set { destination, .. }) = &event.kind else { return false };
     let Some(reader) = Reader::around(project, event.site).filter(Reader::measures) else { return false };
     let Some(filled) = reader.named(destination.text.trim()) else { return false };
-    reader.is_never_read(filled, filled)
-        || reader.is_of_device(filled)
-            && reader.uses(filled).is_some_and(|uses| {
-                uses.iter().all(|of| match of {
-                    Use::Allocation | Use::Written => true,
-                    Use::CopiedTo(host) => {
-                        reader.destination(*host).is_some_and(|host| reader.is_never_read(host, filled))
-                    }
-                    Use::Launch(_) => false,
-                })
-            })
+    reader.is_never_read(filled, filled) || reader.stays(vec![filled])
 }
 
 /// What is done with a variable, where that reads nothing on the host.
@@ -196,25 +165,43 @@ impl<'p> Reader<'p> {
         speaks_by_parameters(self.project, (module, id))
     }
 
-    /// Whether the function measures time.
-    pub fn measures(&self) -> bool {
-        let Some(body) = &self.function.body else { return false };
-        let of_time = |name: &Name| {
-            let name = name.as_str().to_ascii_lowercase();
-            TIMING.iter().any(|word| name.contains(word))
-        };
-        let mut found = false;
-        walk(self.module, self.function, body, |item| {
-            if let Item::Expr(id) = item {
-                found |= match self.kind(id) {
-                    Some(Expr::Name { path, .. }) => path.segments.iter().any(of_time),
-                    Some(Expr::Member { name, .. }) => of_time(name),
-                    _ => false,
-                };
+    /// Whether all that is in the memory of some variables stays on the device, or is copied to where nobody reads it, with all that
+    /// kernels make of it.
+    fn stays(&self, mut open: Vec<LocalId>) -> bool {
+        let mut met = Vec::new();
+        while let Some(device) = open.pop() {
+            if met.contains(&device) {
+                continue;
             }
-            !found
-        });
-        found
+            met.push(device);
+            let stays = |uses: Vec<Use<'_>>| {
+                uses.iter().all(|of| match of {
+                    Use::Allocation | Use::Written => true,
+                    Use::Launch(launch) => self.keeps_to_itself(launch, &mut open),
+                    Use::CopiedTo(host) => self.destination(*host).is_some_and(|host| self.is_never_read(host, device)),
+                })
+            };
+            if met.len() > MAX_MET || !self.is_of_device(device) || !self.uses(device).is_some_and(stays) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether the function measures time, by itself or in functions of the project that it calls.
+    pub fn measures(&self) -> bool {
+        let mut called = Vec::new();
+        takes_times(self.module, self.function, |callee| {
+            if let Some(Expr::Name { path, .. }) = self.kind(callee) {
+                called.push(path);
+            }
+        }) || called.into_iter().any(|path| {
+            let found = self.project.function_named(self.id, &self.function.scope, path);
+            found.is_some_and(|(module, function)| {
+                let found = self.project.function_at(module, function);
+                found.is_some_and(|function| takes_times(self.project.module(module), function, |_| {}))
+            })
+        })
     }
 
     /// The variable that a copy fills: an array, what a pointer points to, or a number by its address.
