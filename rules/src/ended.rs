@@ -2,7 +2,7 @@
 
 use cudalint_engine::ModuleContext;
 use cudalint_findings::{Confidence, Finding};
-use cudalint_replay::facts::{Event, EventKind, StatusUse, Step, StepKind};
+use cudalint_replay::facts::{Event, EventKind, SeenLater, StatusUse, Step, StepKind};
 
 /// The call only returns an error, and nothing comes by any more that could tell or be harmed.
 pub fn needs_something_behind(finding: &mut Finding) {
@@ -32,7 +32,9 @@ pub fn ends_unread(context: &ModuleContext<'_>, event: &Event) -> bool {
     let Some(call) = status.and_then(|status| status.calls.iter().find(|call| call.span == event.site.span)) else {
         return false;
     };
-    let unread = matches!(call.usage, StatusUse::Dropped | StatusUse::Voided) && call.later.is_none();
+    // Another call that somebody looks at returns an error of its own, and not this one.
+    let looked_at = matches!(call.later, Some(SeenLater::LastError | SeenLater::PyTorch));
+    let unread = matches!(call.usage, StatusUse::Dropped | StatusUse::Voided) && !looked_at;
     let Some(own) = place(event).filter(|_| unread) else { return false };
     let later = |other: &&Event| place(other).is_some_and(|place| place > own);
     context.facts.events.iter().filter(later).all(|other| matches!(other.kind, EventKind::Free { .. }))
