@@ -68,8 +68,17 @@ const LISTS: [&str; 3] = ["add_compile_definitions(", "target_compile_definition
 const IN_STEP_BEFORE: u32 = 70;
 
 /// What stands before the number of an architecture that is compiled for.
-const ARCHITECTURE_FLAGS: [&str; 6] =
-    ["arch=compute_", "arch=sm_", "arch compute_", "arch sm_", "architecture=compute_", "architecture=sm_"];
+const ARCHITECTURE_FLAGS: [&str; 8] = [
+    "arch=compute_",
+    "arch=sm_",
+    "arch compute_",
+    "arch sm_",
+    // Elements of a list of `CMake`.
+    "arch;compute_",
+    "arch;sm_",
+    "architecture=compute_",
+    "architecture=sm_",
+];
 
 /// What build files say of the sources in and below their folder.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -424,6 +433,7 @@ mod tests {
             ("-code=sm_35\n-gencode arch=compute_70,code=sm_70\n", Some(false)),
             ("-arch=sm_35\n", Some(true)),
             ("SET(CUDA_NVCC_FLAGS \"-arch=sm_20\" \"-O3\")\n", Some(true)),
+            ("SET(CUDA_NVCC_FLAGS \"-arch;sm_30 --expt-relaxed-constexpr\")\n", Some(true)),
             ("-arch=sm_35\n-arch=sm_80\n", Some(false)),
             ("-arch=$(SM)\n-arch=sm_35\n", Some(false)),
             ("-code=sm_$(SM)\n", Some(false)),
