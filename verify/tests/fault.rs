@@ -185,6 +185,17 @@ fn another_exit_status_refutes() {
 
 /// What happens once may be the program's own doing: it draws, or its threads come in another order.
 #[test]
+fn a_program_that_crashes_by_itself_decides_nothing() {
+    for crash in ["exit 139", "kill -SEGV $$"] {
+        let mut runs = silent();
+        runs.baseline = runs.baseline.ends(crash);
+        runs.injected = runs.injected.ends("exit 1");
+        let judgement = judge(&runs);
+        assert!(!matches!(judgement.verdict, Verdict::Refuted | Verdict::Confirmed), "{crash}: {}", judgement.reason);
+    }
+}
+
+#[test]
 fn what_does_not_happen_again_refutes_nothing() {
     let mut runs = silent();
     runs.injected = runs.injected.ends("case \"$CUDALINT_PROBE_LOG\" in *again*) exit 0;; *) exit 1;; esac");

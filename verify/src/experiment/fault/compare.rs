@@ -19,6 +19,15 @@ pub enum Reaction {
     Unclear(String),
 }
 
+/// Whether a program ended by a signal, as itself or below a shell, which adds 128 to the signal's number.
+fn crashes(end: &End) -> bool {
+    match end {
+        End::Signal(_) => true,
+        End::Exit(status) => (129..160).contains(status),
+        _ => false,
+    }
+}
+
 /// Compares a run in which something failed with those in which nothing did. Give one of these, and more when the
 /// first comparison is not silent: what changes from run to run by itself is not held against the program.
 pub fn reaction(undisturbed: &[&Seen], disturbed: &Seen) -> Reaction {
@@ -27,6 +36,9 @@ pub fn reaction(undisturbed: &[&Seen], disturbed: &Seen) -> Reaction {
         return Reaction::Unclear("it ends differently from run to run".to_owned());
     }
     if disturbed.run.end != first.run.end {
+        if crashes(&first.run.end) {
+            return Reaction::Unclear(format!("it ends with {} without the failure", ending(&first.run)));
+        }
         return match disturbed.run.end {
             End::Exit(_) | End::Signal(_) => {
                 Reaction::Reacts(format!("it ends with {}, not with {}", ending(&disturbed.run), ending(&first.run)))
