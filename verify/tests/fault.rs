@@ -183,7 +183,6 @@ fn another_exit_status_refutes() {
     assert!(judgement.reason.contains("exit status 1"), "{}", judgement.reason);
 }
 
-/// What happens once may be the program's own doing: it draws, or its threads come in another order.
 #[test]
 fn a_program_that_crashes_by_itself_decides_nothing() {
     for crash in ["exit 139", "kill -SEGV $$"] {
@@ -195,6 +194,7 @@ fn a_program_that_crashes_by_itself_decides_nothing() {
     }
 }
 
+/// What happens once may be the program's own doing: it draws, or its threads come in another order.
 #[test]
 fn what_does_not_happen_again_refutes_nothing() {
     let mut runs = silent();

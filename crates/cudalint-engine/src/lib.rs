@@ -74,6 +74,7 @@ mod undeclared;
 mod unlinked;
 mod unlisted;
 mod unread_symbols;
+mod visual_studio;
 mod walk;
 
 pub use baseline::{Baseline, BaselineChoice};

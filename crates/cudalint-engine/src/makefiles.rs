@@ -5,9 +5,11 @@ use crate::autotools;
 use crate::compile_commands::makes_heap_shared;
 use crate::project::Source;
 use crate::target::Named;
+use crate::visual_studio;
 use cudalint_files::read_text;
 use cudalint_syntax::preprocessor::version_of;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Build files whose text says what they do.
@@ -143,6 +145,7 @@ pub fn read(root: Option<&Path>, sources: &[Source], others: &[PathBuf]) -> Buil
             }
         }
     }
+    of_old_projects(others, &mut builds);
     of_scripts(others.iter().filter(|path| path.parent().is_some_and(|folder| seen.contains(folder))), &mut builds);
     builds
 }
@@ -152,7 +155,27 @@ fn may_hold_commands(path: &Path) -> bool {
     let ends = |ending: &std::ffi::OsStr| ["sh", "txt", "mk", "bat", "py", "pro"].iter().any(|known| ending == *known);
     let is_build =
         |name: &str| ["build", "compile", "make"].iter().any(|word| name.to_ascii_lowercase().starts_with(word));
-    path.extension().map_or_else(|| path.file_name().and_then(|name| name.to_str()).is_some_and(is_build), ends)
+    let name = path.file_name().and_then(|name| name.to_str());
+    let is_makefile = name.is_some_and(|name| name.to_ascii_lowercase().starts_with("makefile"));
+    is_makefile || path.extension().map_or_else(|| name.is_some_and(is_build), ends)
+}
+
+/// Visual Studio's projects for old devices alone, where no other build file of the folder or of those above names any, nor another
+/// project there newer ones.
+fn of_old_projects(others: &[PathBuf], builds: &mut Builds) {
+    let mut found: BTreeMap<&Path, bool> = BTreeMap::new();
+    for path in others.iter().filter(|path| visual_studio::is_project(path)).take(MOST_PROJECTS) {
+        let (Some(folder), Ok(text)) = (path.parent(), read_text(path)) else { continue };
+        for device in visual_studio::devices(&text) {
+            *found.entry(folder).or_insert(true) &= (1..IN_STEP_BEFORE).contains(&device);
+        }
+    }
+    for (folder, _) in found.into_iter().filter(|(_, is_old)| *is_old) {
+        let names = |above: &Path| builds.naming.get(above).is_some_and(|named| named.architecture.is_some());
+        if !folder.ancestors().any(names) && !builds.in_step.iter().any(|known| known == folder) {
+            builds.in_step.push(folder.to_owned());
+        }
+    }
 }
 
 /// Scripts, and other files with the lines that compile by hand, for old devices alone, where no build file beside them names any.
@@ -173,11 +196,12 @@ fn of_scripts<'p>(others: impl Iterator<Item = &'p PathBuf>, builds: &mut Builds
     }
 }
 
+/// Visual Studio's projects that are looked at, at most.
+const MOST_PROJECTS: usize = 200;
+
 /// Visual Studio's projects: each is one program, or one library.
 fn of_visual_studio(others: &[PathBuf], builds: &mut Builds) {
-    const MOST: usize = 200;
-    let is_one = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "vcxproj");
-    for path in others.iter().filter(is_one).take(MOST) {
+    for path in others.iter().filter(|path| visual_studio::is_project(path)).take(MOST_PROJECTS) {
         let (Some(folder), Ok(text)) = (path.parent(), read_text(path)) else { continue };
         let listed = text.split("Include=\"").skip(1).filter_map(|rest| rest.split('"').next());
         let climbs = listed.map(|path| climb(&path.replace('\\', "/"))).max().unwrap_or(0);
@@ -186,7 +210,7 @@ fn of_visual_studio(others: &[PathBuf], builds: &mut Builds) {
             if !builds.building.iter().any(|known| known == folder) {
                 builds.building.push(folder.to_owned());
             }
-            if !makes_program(&text) && !builds.libraries.iter().any(|known| known == folder) {
+            if !visual_studio::makes_program(&text) && !builds.libraries.iter().any(|known| known == folder) {
                 builds.libraries.push(folder.to_owned());
             }
         }
@@ -227,12 +251,6 @@ fn climb(text: &str) -> usize {
         most = most.max(here);
     }
     most
-}
-
-/// Whether each configuration of a project of Visual Studio makes a program.
-fn makes_program(text: &str) -> bool {
-    let mut kinds = text.split("<ConfigurationType>").skip(1).peekable();
-    kinds.peek().is_some() && kinds.all(|rest| rest.trim_start().starts_with("Application"))
 }
 
 fn without_comments(text: &str) -> String {
@@ -352,20 +370,7 @@ fn name(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        architecture, is_for_old_devices, is_for_old_devices_by_default, macros, makes_library, makes_program, toolkit,
-    };
-
-    #[test]
-    fn programs_of_visual_studio() {
-        let kind = |one: &str, other: &str| {
-            makes_program(&format!(
-                "<ConfigurationType>{one}</ConfigurationType>\n<ConfigurationType>{other}</ConfigurationType>\n"
-            ))
-        };
-        assert!(kind("Application", "Application"));
-        assert!(!kind("Application", "DynamicLibrary") && !makes_program("<Project/>"));
-    }
+    use super::{architecture, is_for_old_devices, is_for_old_devices_by_default, macros, makes_library, toolkit};
 
     #[test]
     fn builds_that_make_what_others_use() {

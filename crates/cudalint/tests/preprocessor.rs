@@ -344,6 +344,28 @@ void run(int *to) { sum<<<1, 64>>>(to); }
         let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
         assert_eq!(ran.stdout.contains("in step"), found, "{makefile}: {ran:?}");
     }
+    // A makefile of another name, and projects of Visual Studio.
+    for (flags, found) in [("-arch sm_11", false), ("-arch sm_80", true)] {
+        let makefile = format!("FLAGS = {flags}\na: a.cu\n\tnvcc $(FLAGS) a.cu\n");
+        let sandbox = Sandbox::new(&[("a.cu", text), ("Makefile.LIN", &makefile)]);
+        let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
+        assert_eq!(ran.stdout.contains("in step"), found, "{flags}: {ran:?}");
+    }
+    let project = |device: &str| {
+        format!(
+            "<Project><ItemGroup><CudaCompile Include=\"a.cu\" /></ItemGroup><CudaCompile><CodeGeneration>compute_{device},sm_{device}</CodeGeneration></CudaCompile></Project>\n"
+        )
+    };
+    let cmake = "add_executable(a a.cu)\nset(CMAKE_CUDA_ARCHITECTURES 80)\n";
+    for (devices, cmake, found) in
+        [(["30", "50"], "", false), (["30", "75"], "", true), (["75", "30"], "", true), (["30", "30"], cmake, true)]
+    {
+        let [one, other] = devices.map(project);
+        let mut files = vec![("a.cu", text), ("one.vcxproj", &one), ("other.vcxproj", &other)];
+        files.extend((!cmake.is_empty()).then_some(("CMakeLists.txt", cmake)));
+        let ran = Sandbox::new(&files).run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
+        assert_eq!(ran.stdout.contains("in step"), found, "{devices:?} {cmake}: {ran:?}");
+    }
     let script = "import subprocess\nsubprocess.run([\"nvcc\", \"-O3\",\n                \"-arch=sm_61\", \"a.cu\"])\n";
     let sandbox = Sandbox::new(&[("a.cu", text), ("tune.py", script)]);
     let ran = sandbox.run(&["--select", "implicit-warp-sync", "--output-format", "concise", "."]);
