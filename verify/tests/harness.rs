@@ -219,6 +219,16 @@ fn arguments_fit_what_the_function_does_with_them() {
 }
 
 #[test]
+fn a_kernel_is_taken_out_of_a_file_that_does_not_build() {
+    let subject = subject("sliced.cu");
+    let found = candidates(&finding(&subject, Method::Memcheck, "if (i > n)"), &subject);
+    let slice = found.iter().filter_map(cuda).rfind(|program| program.origin == Origin::Cut).unwrap();
+    let text = &slice.files[0].text;
+    let (_, code) = text.split_once("#line 2 ").unwrap();
+    insta::assert_snapshot!("a_kernel_with_what_it_needs", format!("#line 2 {code}").replace(root().as_str(), ""));
+}
+
+#[test]
 fn records_behind_a_pointer_hold_memory_of_their_own() {
     let subject = subject("sizes.cu");
     let found = candidates(&finding(&subject, Method::Memcheck, "void walk("), &subject);

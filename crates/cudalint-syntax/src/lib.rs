@@ -17,6 +17,7 @@ mod files;
 mod flaws;
 mod functions;
 mod indents;
+mod items;
 mod kept;
 mod keywords;
 pub mod kinds;
@@ -43,6 +44,7 @@ pub use embedded::{CUPY_BODY_FUNCTION, CupyBody, CupyBodyKind, CupyParameter, Em
 pub use files::{FileKind, contains_cuda, contains_gpu_python, notebook_may_use_gpu};
 pub use flaws::{Flaw, flaw};
 pub use functions::{FunctionText, called_names, function_texts, may_launch};
+pub use items::{Item, ItemKind, items};
 pub use kept::KeptTrees;
 pub use keywords::is_caps;
 pub use lexer::MAX_NESTING;

@@ -478,6 +478,8 @@ int main() { float *d; cudaMalloc(&d, 512); k<<<1, 128>>>(d); return cudaDeviceS
         ("#include <tools/base.h>\n".to_owned() + &sized("ifndef WIDE"), "", true),
         ("#include <tools/base.h>\n".to_owned() + &sized("ifndef TOOLS_WIDE"), "", false),
         ("#include <tools/config.h>\n".to_owned() + &sized("ifndef WIDE"), "", false),
+        ("#include \"../common.h\"\n".to_owned() + &sized("if !WIDE"), "", false),
+        ("#include \"../common.h\"\nconstexpr int WIDE = 0;\n".to_owned() + &sized("if !WIDE"), "", true),
         ("#include SETTINGS\n".to_owned() + usual, "", false),
         ("#define SETTINGS \"size.h\"\n#include SETTINGS\n".to_owned() + usual, "", false),
         (usual.to_owned(), "", true),

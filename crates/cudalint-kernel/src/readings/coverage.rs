@@ -248,7 +248,9 @@ impl<'c> Reader<'c> {
                         BinaryOp::Ge => (*b, *a, true),
                         _ => continue,
                     };
-                    if let (Some(axis), Some((parameter, offset))) = (self.index(index), self.bound(bound)) {
+                    if let (Some(axis), Some((parameter, offset))) = (self.index(index), self.bound(bound))
+                        && !self.counts_several(parameter)
+                    {
                         let offset = offset + i64::from(inclusive);
                         let site = self.source.site(id);
                         self.claims.push(CoverageClaim { axis, parameter, offset, site, fills: None });
@@ -257,6 +259,40 @@ impl<'c> Reader<'c> {
                 _ => {}
             }
         }
+    }
+
+    /// Whether the kernel compares a multiple of an index with a parameter, as `2 * i + 1 < n` does: then the parameter counts elements,
+    /// of which each thread takes several.
+    fn counts_several(&self, parameter: u32) -> bool {
+        let mut found = false;
+        self.code().walk(&self.source.function.body, |item| {
+            if let Item::Expr(id) = item
+                && let Expr::Binary(op, a, b) = self.source.kind(id)
+                && op.is_comparison()
+            {
+                let is_bound = |side| self.bound(side).is_some_and(|(other, _)| other == parameter);
+                found |= is_bound(*a) && self.multiplies(*b) || is_bound(*b) && self.multiplies(*a);
+            }
+            !found
+        });
+        found
+    }
+
+    /// Whether an index stands in an expression with a number as its factor.
+    fn multiplies(&self, expr: ExprId) -> bool {
+        let mut found = false;
+        self.code().walk_expr(expr, |_, kind| {
+            let is_factor = |id| self.source.integer(id).is_some_and(|factor| factor > 1);
+            found |= match kind {
+                Expr::Binary(BinaryOp::Mul, a, b) => {
+                    is_factor(*a) && self.mentions(*b, false) || is_factor(*b) && self.mentions(*a, false)
+                }
+                Expr::Binary(BinaryOp::Shl, a, by) => self.source.integer(*by).is_some() && self.mentions(*a, false),
+                _ => false,
+            };
+            !found
+        });
+        found
     }
 
     /// Whether a comparison chooses among the elements below the bound: `j == 0`, or `j >= 1`, where `j` is `last - i`.

@@ -4,14 +4,38 @@ use super::libraries::Lost;
 use super::view::{MAX_DEPTH, View};
 use std::rc::Rc;
 
+/// Files that are searched for the declaration of one name.
+const MAX_DECLARING: usize = 256;
+
+/// Whether a text has `constexpr int NAME = 0;` or the like.
+fn declares_constant(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c == '_' || c.is_alphanumeric();
+    memchr::memmem::find_iter(text.as_bytes(), name).any(|at| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let begin = before.rfind([';', '{', '}', '#', '(']).map_or(0, |end| end + 1);
+        !before.ends_with(is_part)
+            && after.trim_start().starts_with(['=', '{'])
+            && !after.trim_start().starts_with("==")
+            && before[begin..].split(|c| !is_part(c)).any(|word| matches!(word, "const" | "constexpr"))
+    })
+}
+
 impl View<'_> {
     /// Whether a header that is not here, and that was included before a place of a file, may define a name.
     pub(super) fn may_come_from_lost_header(&self, file: u32, name: &str, at: u32, host: bool) -> bool {
         if !self.program.graph.reach(file).missing || self.is_guard(file, name) {
             return false;
         }
-        let name = name.to_ascii_lowercase();
-        self.any_lost_before(file, at, host, &mut |header| self.program.lost.may_define(header, &name))
+        let lowercase = name.to_ascii_lowercase();
+        self.any_lost_before(file, at, host, &mut |header| self.program.lost.may_define(header, &lowercase))
+            && !self.is_constant(file, name)
+    }
+
+    /// Whether a file, or one that it includes, declares a constant of this name: it would not compile if a header made it a macro.
+    fn is_constant(&self, file: u32, name: &str) -> bool {
+        let included = self.program.graph.reach(file).included.iter().copied();
+        let files = std::iter::once(file).chain(included).take(MAX_DECLARING);
+        files.filter_map(|file| self.program.files.get(file as usize)).any(|file| declares_constant(file.text, name))
     }
 
     /// Whether a name says of a file that it was read: nobody else defines it.

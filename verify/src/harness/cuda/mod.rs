@@ -1,4 +1,5 @@
-//! Programs for CUDA C++: the user's own; around the user's file; with what it leaves out supplied; the kernel alone.
+//! Programs for CUDA C++: the user's own; around the user's file; with what it leaves out supplied; the kernel with what it
+//! needs; the kernel alone.
 
 mod arguments;
 mod around;
@@ -12,6 +13,7 @@ mod library;
 mod numbers;
 mod page;
 mod records;
+mod slice;
 mod spelling;
 mod start;
 mod supply;
@@ -71,6 +73,9 @@ pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &St
     if finding.verification.method != Method::FaultInjection
         && let Some(start) = starts.iter().find(|start| start.direct)
     {
+        if let Some(base) = slice::base(subject, stretch, *start) {
+            found.extend(around::programs(Some(finding), subject, stretch, &base, &[*start]).unwrap_or_default());
+        }
         match kernel::program(Some(finding), subject, stretch, *start) {
             Ok(program) => found.push(program),
             Err(reason) => reasons.push(reason),

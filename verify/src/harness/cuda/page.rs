@@ -1,6 +1,8 @@
 //! The text of a harness around its calls: header, headers that the user's text leaves out, the user's text itself, and
 //! the small functions that harnesses share.
 
+use super::base::Base;
+use crate::scenario::Origin;
 use crate::spelled::REMOVED;
 use crate::subject::{Stretch, Subject, calls};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -203,10 +205,10 @@ pub(super) fn head(
     subject: &Subject,
     stretch: &Stretch,
     file: &str,
-    flags: &[String],
+    base: &Base,
 ) -> String {
     let mut text = format!("// Build: nvcc -arch=native -lineinfo -o harness {file}");
-    for flag in flags {
+    for flag in &base.flags {
         let _ = write!(text, " {}", quote_word(flag));
     }
     text.push('\n');
@@ -242,7 +244,7 @@ pub(super) fn head(
             let _ = writeln!(text, "// Runs everything from line {line} of {} on.", subject.path);
         }
     }
-    if subject.kind != FileKind::Markdown {
+    if subject.kind != FileKind::Markdown && base.origin == Origin::Around {
         text.push_str("// It includes that file by its absolute path and uses it as it is.\n");
     }
     text.push_str("\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <type_traits>\n");
