@@ -32,7 +32,7 @@ impl View<'_> {
     }
 
     /// Whether a file, or one that it includes, declares a constant of this name: it would not compile if a header made it a macro.
-    fn is_constant(&self, file: u32, name: &str) -> bool {
+    pub(super) fn is_constant(&self, file: u32, name: &str) -> bool {
         let included = self.program.graph.reach(file).included.iter().copied();
         let files = std::iter::once(file).chain(included).take(MAX_DECLARING);
         files.filter_map(|file| self.program.files.get(file as usize)).any(|file| declares_constant(file.text, name))

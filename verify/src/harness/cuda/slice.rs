@@ -185,7 +185,7 @@ fn included(directive: &str) -> String {
         return String::new();
     };
     let (target, name) = (header.get(1..=end).unwrap_or(""), header.get(..end + 2).unwrap_or(""));
-    if cudalint_program::includes::is_system_header(target) {
+    if super::supply::is_toolkit_header(target) {
         return format!("#include {name}");
     }
     format!("#if __has_include({name})\n#include {name}\n#endif")

@@ -147,7 +147,7 @@ fn missing_headers(subject: &Subject, folder: Option<&Utf8Path>, includes: &[Inc
 }
 
 /// Whether a header is the toolchain's or a well-known library's. Projects have their own whose names begin with `cu`.
-fn is_toolkit_header(target: &str) -> bool {
+pub(super) fn is_toolkit_header(target: &str) -> bool {
     const OWN: [&str; 14] = [
         "cuda.h",
         "cuda_",

@@ -363,7 +363,7 @@ impl<'c> View<'c> {
         let may_be = match program.events(name) {
             // Further down, or under a condition that does not hold.
             Some((_, events)) if Configuration::touches(events, file, &reach.included) => false,
-            Some(_) if reach.missing => true,
+            Some(_) if reach.missing => !self.is_constant(file, name),
             _ => may_be_of_a_library(name),
         };
         if program.may_be_made(file, name) {
