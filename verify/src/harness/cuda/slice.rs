@@ -149,7 +149,7 @@ fn needed(pieces: &[Piece<'_>], own: ModuleId, kernel: Span) -> Option<Vec<bool>
 
 /// The words before a declaration's body that are no space of execution.
 fn head_words<'p>(piece: &'p Piece<'_>) -> impl Iterator<Item = &'p str> {
-    let head = piece.text.get(..piece.item.head.len() as usize).unwrap_or("");
+    let head = piece.text.get(..piece.item.head.len()).unwrap_or("");
     words(head).filter(|word| !word.starts_with("__") && !matches!(*word, "operator" | "inline" | "static" | "const"))
 }
 
@@ -158,7 +158,7 @@ fn may_be_used(piece: &Piece<'_>, macros: &BTreeSet<&str>) -> bool {
     if !matches!(piece.item.kind, ItemKind::Function | ItemKind::Operator | ItemKind::Member | ItemKind::Variable) {
         return true;
     }
-    let head = piece.text.get(..piece.item.head.len() as usize).unwrap_or("");
+    let head = piece.text.get(..piece.item.head.len()).unwrap_or("");
     words(head).any(|word| OF_DEVICE.contains(&word) || macros.contains(word))
 }
 
