@@ -7,7 +7,7 @@ use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::{AccessFault, Object, Space};
 use cudalint_findings::{Finding, Label, Shows};
-use cudalint_replay::facts::{Event, EventKind, LaunchSpelling, Site};
+use cudalint_replay::facts::{Event, EventKind, LaunchFact, LaunchSpelling, Site};
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::{EventKind as KernelEventKind, ObjectKind};
 
@@ -63,11 +63,20 @@ fn config_of(context: &ModuleContext<'_>, launch: Site) -> Site {
     span.map_or(launch, |span| Site { module: launch.module, span })
 }
 
+/// Whether a launch names its kernel, and does not take it from a variable.
+fn is_named(context: &ModuleContext<'_>, launch: &LaunchFact) -> bool {
+    let kernel = launch.kernel.and_then(|(module, function)| context.project.function_at(module, function));
+    kernel.is_some_and(|kernel| launch.kernel_name.contains(kernel.name.as_str()))
+}
+
 fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::Launch(launch) = &event.kind else { return None };
     // Of no blocks, no thread comes to the array.
     let is_empty = launch.grid.axes.iter().any(|axis| known(axis) == Some(0));
-    if known(&launch.shared) != Some(0) || is_empty {
+    // `if (bytes > 0) kernel<<<blocks, threads, bytes>>>(); else kernel<<<blocks, threads>>>();`: what a pointer leads to may be just
+    // what the condition is about.
+    let by_pointer_and_condition = event.conditional && !is_named(context, launch);
+    if known(&launch.shared) != Some(0) || is_empty || by_pointer_and_condition {
         return None;
     }
     let summary = launch.kernel_summary.as_ref()?;

@@ -2,7 +2,7 @@
 
 use cudalint_program::Project;
 use cudalint_program::api::ApiId;
-use cudalint_program::api::effects::DeviceOp;
+use cudalint_program::api::effects::{DeviceOp, Library, Side};
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, FunctionId, Module, ModuleId, Stmt};
 use cudalint_program::visit::{Item, walk};
 
@@ -78,13 +78,21 @@ impl Speech<'_> {
             return calls > 0 && !gives_own() && function.is_some_and(is_silent);
         }
         let Some(name) = path.last().filter(|_| path.segments.len() == 1) else { return false };
-        let Some(api) = ApiId::named(name) else { return false };
+        let is_free = self.project.functions_named(name).is_empty();
+        let Some(api) = ApiId::named(name) else {
+            // The compiler's own and those of `half`: `__float2half`, `__hfma`.
+            return is_free && name.starts_with("__") && !gives_own();
+        };
         let works = match api.device_op() {
             Some(DeviceOp::Print | DeviceOp::Trap) => false,
             Some(_) => !gives_own(),
-            None => api.gives.is_some() || api.is_pure(),
+            // `min`, `sqrtf`.
+            None => {
+                let is_math = api.library == Library::C && api.side == Side::Both && api.effects.is_empty();
+                api.gives.is_some() || api.is_pure() || is_math
+            }
         };
-        works && self.project.functions_named(name).is_empty()
+        works && is_free
     }
 }
 

@@ -267,3 +267,38 @@ int main() {{
     assert!(told("").iter().all(|confidence| confidence == "possible") && !told("").is_empty());
     assert!(told("dead(values);").contains(&"definite".to_owned()));
 }
+
+/// A launch with more shared memory than any device has is refused: the kernel does nothing, whatever is wrong in it.
+#[test]
+fn kernels_of_refused_launches_do_nothing() {
+    let program = |bytes: u32| {
+        format!(
+            "__global__ void turn(float *x) {{ extern __shared__ float s[]; int i = threadIdx.x; s[i] = x[i]; x[i] = s[(i + 1) % 64]; }}\nint main() {{ float *x; cudaMalloc(&x, 256); cudaMemset(x, 0, 256); turn<<<1, 64, {bytes}>>>(x); float h; cudaMemcpy(&h, x, 4, cudaMemcpyDeviceToHost); return h > 0; }}\n"
+        )
+    };
+    for (bytes, rule) in [(256, "shared-memory-race"), (1_464_320, "shared-memory-over-limit")] {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("a.cu", program(bytes).as_bytes());
+        let ran = sandbox.run(&["--ignore", "error-handling", "--output-format", "concise", "a.cu"]);
+        for other in ["shared-memory-race", "shared-memory-over-limit"] {
+            assert_eq!(ran.stdout.contains(other), other == rule, "{bytes}: {ran:?}");
+        }
+    }
+}
+
+/// What a program fetches nothing of may be computed from memory that nobody has filled.
+#[test]
+fn what_is_not_fetched_needs_no_input() {
+    let program = |end: &str| {
+        format!(
+            "__global__ void twice(const float *in, float *out) {{ int i = threadIdx.x; out[i] = 2 * fmaxf(in[i], 0.0f); }}\nint main() {{ float *in, *out, h[64]; cudaMalloc(&in, 256); cudaMalloc(&out, 256); twice<<<1, 64>>>(in, out); {end} cudaFree(in); cudaFree(out); }}\n"
+        )
+    };
+    let fetched = "cudaMemcpy(h, out, 256, cudaMemcpyDeviceToHost); return h[1] > 0;";
+    for (end, found) in [(fetched, true), ("cudaDeviceSynchronize();", false)] {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("a.cu", program(end).as_bytes());
+        let ran = sandbox.run(&["--select", "uninitialized-device-memory", "--output-format", "concise", "a.cu"]);
+        assert_eq!(ran.stdout.contains("uninitialized-device-memory"), found, "{end}: {ran:?}");
+    }
+}

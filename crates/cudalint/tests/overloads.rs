@@ -146,3 +146,23 @@ fn templates_with_another_number_of_parameters() {
     // What a macro stands for may be several arguments.
     assert_eq!(named("\n#define BOTH p, 4\n get(BOTH);"), ["get"]);
 }
+
+/// A launch without template arguments means no template whose parameters nothing else says: here it is the other kernel.
+#[test]
+fn templates_that_nothing_completes_are_not_launched() {
+    let race = "int i = threadIdx.x; s[i] = x[i]; x[i] = s[(i + 1) % 64];";
+    let program = |template: &str, size: &str| {
+        format!(
+            "__global__ void turn(float *x);\n{template}\n__global__ void turn(float *x) {{ __shared__ float s[{size}]; {race} }}\nint main() {{ float *x; cudaMalloc(&x, 256); cudaMemset(x, 0, 256); turn<<<1, 64>>>(x); float h; cudaMemcpy(&h, x, 4, cudaMemcpyDeviceToHost); return h > 0; }}\n"
+        )
+    };
+    for (template, size, found) in
+        [("template <int n>", "n", false), ("template <int n = 64>", "n", true), ("", "64", true)]
+    {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("a.cu", program(template, size).as_bytes());
+        let ran = sandbox.run(&["--select", "shared-memory-race", "--output-format", "concise", "a.cu"]);
+        // Without a launch it is told with an assumption.
+        assert_eq!(ran.stdout.contains("error[shared-memory-race]"), found, "{template}: {ran:?}");
+    }
+}

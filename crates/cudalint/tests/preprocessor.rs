@@ -617,3 +617,21 @@ fn variables_that_branches_declare_with_several_types() {
         assert_eq!(ran.stdout.contains("holds 48"), found, "{other}: {ran:?}");
     }
 }
+
+/// Macros of test and log libraries, whose headers are out of sight, evaluate what is streamed into them only where they fail.
+#[test]
+fn messages_of_checks_are_made_on_failure() {
+    let program = |check: &str, message: &str| {
+        format!(
+            "#include <gtest/gtest.h>\nTEST(Frees, Once) {{\n    float *p;\n    cudaMalloc(&p, 4);\n    {check}(cudaFree(p), cudaSuccess) << \"failed: \" << cudaGetErrorString({message});\n}}\n"
+        )
+    };
+    for (check, message, found) in
+        [("ASSERT_EQ", "cudaFree(p)", false), ("CHECK_EQ", "cudaFree(p)", false), ("compared", "cudaFree(p)", true)]
+    {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("a.cu", program(check, message).as_bytes());
+        let ran = sandbox.run(&["--select", "bad-free", "--output-format", "concise", "a.cu"]);
+        assert_eq!(ran.stdout.contains("bad-free"), found, "{check}: {ran:?}");
+    }
+}

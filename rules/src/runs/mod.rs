@@ -10,6 +10,7 @@ pub use cudalint_replay::runs::defects::{Defect, Formula, Mistake};
 
 use cudalint_engine::{ModuleContext, Sink};
 use cudalint_findings::Finding;
+use cudalint_program::arch;
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::Event;
 use races::Harm;
@@ -33,7 +34,7 @@ pub struct Shown<'a> {
 pub fn shown<'a>(context: &'a ModuleContext<'_>, wanted: Defect) -> impl Iterator<Item = Shown<'a>> {
     let facts = context.facts;
     facts.defects.iter().filter(move |fact| fact.defect == wanted).filter_map(|fact| {
-        let run = facts.runs.get(fact.run)?;
+        let run = facts.runs.get(fact.run).filter(|run| !is_refused(context, run))?;
         let events = &run.report.events;
         Some(Shown {
             run,
@@ -43,6 +44,17 @@ pub fn shown<'a>(context: &'a ModuleContext<'_>, wanted: Defect) -> impl Iterato
             harm: fact.harm,
         })
     })
+}
+
+/// Whether no device that the program is for makes a launch, since it has not so much shared memory for a block: then the kernel does
+/// nothing at all.
+fn is_refused(context: &ModuleContext<'_>, run: &KernelRun) -> bool {
+    let Some(asked) = run.dynamic_shared.filter(|_| run.launch.is_some()) else { return false };
+    let limits = context.architectures.iter().filter_map(|sm| arch::limits(*sm));
+    limits
+        .map(|limits| limits.shared_opt_in)
+        .max()
+        .is_some_and(|most| i64::try_from(asked).is_ok_and(|asked| asked > most))
 }
 
 /// Reports what a rule makes of each defect of one kind.

@@ -3,9 +3,9 @@
 use super::fields::{Field, clause_parts, field, if_parts, picked, statement_expression};
 use super::source::{Argument, Src, children, first_child, is_expression};
 use super::state::Lowerer;
-use crate::ir::{Block, Expr, ExprId, Stmt, SwitchCase};
-use cudalint_syntax::Node;
+use crate::ir::{BinaryOp, Block, Expr, ExprId, Stmt, SwitchCase};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+use cudalint_syntax::{Node, is_caps};
 
 /// Chains of `else if` longer than this end in an unknown statement that holds the rest.
 const MAX_ARMS: usize = 100;
@@ -164,8 +164,34 @@ impl Lowerer<'_> {
         }
         let value = self.expr(s, inner);
         let value = self.single_statement_value(value);
+        let value = self.message_on_failure(value);
         let span = s.span(inner);
         out.push(self.push_stmt(Stmt::Expr(value), span));
+    }
+
+    /// `ASSERT_EQ(a, b) << message()`: such macros of test and log libraries evaluate the message only where they have something to say.
+    fn message_on_failure(&mut self, value: ExprId) -> ExprId {
+        let mut parts = Vec::new();
+        let mut left = value;
+        loop {
+            match self.module.exprs.get(left).map(|node| &node.kind) {
+                Some(Expr::Binary(BinaryOp::Shl, inner, part)) => {
+                    parts.push(*part);
+                    left = *inner;
+                }
+                Some(Expr::Call { callee, .. }) if !parts.is_empty() && self.is_named_in_capitals(*callee) => break,
+                _ => return value,
+            }
+        }
+        let Some(span) = self.module.exprs.get(value).map(|node| node.span) else { return value };
+        parts.reverse();
+        let message = self.push(Expr::Unknown(parts), span);
+        self.push(Expr::OrElse(left, message), span)
+    }
+
+    fn is_named_in_capitals(&self, callee: ExprId) -> bool {
+        let Some(Expr::Name { path, .. }) = self.module.exprs.get(callee).map(|node| &node.kind) else { return false };
+        matches!(&*path.segments, [name] if is_caps(name.as_bytes()))
     }
 
     /// A statement expression of one expression is that expression.

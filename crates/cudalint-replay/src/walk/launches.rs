@@ -1,5 +1,6 @@
 //! Kernel launches: configuration and arguments, bound to the kernel.
 
+use super::overloads::leaves_open;
 use super::{Out, Walker};
 use crate::facts::{
     Amount, EventKind, Extent3, GivenTo, KernelWrite, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace, Origin,
@@ -165,7 +166,14 @@ impl<'p> Walker<'p> {
         if let Some(Expr::Name { path, targs }) = self.kind(inner) {
             let (module, inside) = (self.module_id(), self.scope());
             let count = (launch.chevron || launch.attributes.is_some()).then_some(launch.args.len());
-            if let Some((target, function)) = self.project.kernel(module, &inside, path, count) {
+            let named = self.project.kernel(module, &inside, path, count);
+            if let Some((target, id)) = named
+                && let Some(function) = self.project.function_at(target, id)
+                && leaves_open(self.project.module(target), function, targs)
+            {
+                return (None, TypeEnv::default());
+            }
+            if let Some((target, function)) = named {
                 let env = self.explicit_env(target, function, targs);
                 return (Some((target, function)), env);
             }

@@ -2,10 +2,11 @@
 
 use super::calls::Invocation;
 use super::{Out, Walker};
-use cudalint_program::Scope;
-use cudalint_program::accepts;
-use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, FunctionRole, ModuleId, Path, TemplateArg, TypeId};
+use cudalint_program::ir::{
+    Expr, ExprId, Function, FunctionId, FunctionRole, Module, ModuleId, Path, TemplateArg, Type, TypeId,
+};
 use cudalint_program::types::{Ty, TypeEnv};
+use cudalint_program::{Name, Scope, accepts};
 
 /// Functions of one name that are looked at, at most.
 const MOST_OVERLOADS: usize = 64;
@@ -30,6 +31,9 @@ impl Walker<'_> {
         for &(module, id) in candidates.iter().take(MOST_OVERLOADS) {
             let Some(function) = self.project.function_at(module, id) else { continue };
             if !function.space.global || function.body.is_none() || !accepts(function, args.len()) {
+                continue;
+            }
+            if leaves_open(self.project.module(module), function, targs) {
                 continue;
             }
             let Some((fits, env)) = self.fits(module, id, function, targs, args) else { continue };
@@ -116,6 +120,38 @@ impl Walker<'_> {
         let fits: Option<u32> = function.params().iter().zip(args).map(fit).sum();
         Some((fits?, env))
     }
+}
+
+/// Whether a template has a parameter that neither is written nor has a default nor stands in the type of an argument: nothing says what
+/// it is, so that a call means another function of the name.
+pub(super) fn leaves_open(module: &Module, function: &Function, targs: &[TemplateArg]) -> bool {
+    let unwritten = function.template_params.iter().skip(targs.len());
+    let mut open = unwritten.filter(|param| !param.pack && param.default.is_none() && !param.name.is_empty());
+    open.any(|param| !function.params().iter().any(|argument| may_name(module, argument.ty, &param.name)))
+}
+
+/// Whether a type may name a template parameter.
+fn may_name(module: &Module, ty: TypeId, name: &Name) -> bool {
+    let mut open = vec![ty];
+    let is_literal = |expr: ExprId| matches!(module.exprs.get(expr).map(|node| &node.kind), Some(Expr::Int { .. }));
+    while let Some(ty) = open.pop() {
+        match module.types.get(ty) {
+            Some(Type::Void | Type::Int { .. } | Type::Bool | Type::Float { .. } | Type::Vector { .. }) => {}
+            Some(Type::Pointer(to) | Type::Reference(to) | Type::Qualified { ty: to, .. }) => open.push(*to),
+            Some(Type::Array(of, extent)) if extent.is_none_or(is_literal) => open.push(*of),
+            Some(Type::Named { path, args }) if !path.segments.contains(name) => {
+                for arg in args {
+                    match arg {
+                        TemplateArg::Type(ty) => open.push(*ty),
+                        TemplateArg::Value(value) if is_literal(*value) => {}
+                        TemplateArg::Value(_) | TemplateArg::Ambiguous(..) => return true,
+                    }
+                }
+            }
+            _ => return true,
+        }
+    }
+    false
 }
 
 fn rank(function: &Function, fits: u32) -> u32 {

@@ -86,7 +86,7 @@ pub(super) fn assemble(
     helpers: Vec<Helper>,
     body: &str,
 ) -> Program {
-    let mut text = page::head(finding, subject, stretch, FILE, base);
+    let mut text = page::head(finding, subject, stretch, FILE, (base.origin, &base.flags));
     shared(&mut text, helpers.into_iter().chain(base.helpers.iter().copied()).collect());
     text.push_str(&base.text);
     let _ = writeln!(text, "{}", page::HERE);
@@ -109,7 +109,7 @@ pub(super) fn with_own_main(
     stretch: &Stretch,
     base: &Base,
 ) -> Program {
-    let mut text = page::head(finding, subject, stretch, FILE, base);
+    let mut text = page::head(finding, subject, stretch, FILE, (base.origin, &base.flags));
     shared(&mut text, base.helpers.clone());
     text.push_str(&base.text);
     harness(base, &text)

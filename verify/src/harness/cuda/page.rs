@@ -1,7 +1,6 @@
 //! The text of a harness around its calls: header, headers that the user's text leaves out, the user's text itself, and
 //! the small functions that harnesses share.
 
-use super::base::Base;
 use crate::scenario::Origin;
 use crate::spelled::REMOVED;
 use crate::subject::{Stretch, Subject, calls};
@@ -199,16 +198,17 @@ pub(super) fn user_text(subject: &Subject, stretch: &Stretch, file: &Utf8Path, h
     text
 }
 
-/// The head of a harness: how it is built and run, what it shows, and the headers.
+/// The head of a harness: how it is built with `flags` and run, what it shows, and the headers. A page that is made around the user's file
+/// (its `origin`) includes that.
 pub(super) fn head(
     finding: Option<&FindingEntry>,
     subject: &Subject,
     stretch: &Stretch,
     file: &str,
-    base: &Base,
+    (origin, flags): (Origin, &[String]),
 ) -> String {
     let mut text = format!("// Build: nvcc -arch=native -lineinfo -o harness {file}");
-    for flag in &base.flags {
+    for flag in flags {
         let _ = write!(text, " {}", quote_word(flag));
     }
     text.push('\n');
@@ -244,7 +244,7 @@ pub(super) fn head(
             let _ = writeln!(text, "// Runs everything from line {line} of {} on.", subject.path);
         }
     }
-    if subject.kind != FileKind::Markdown && base.origin == Origin::Around {
+    if subject.kind != FileKind::Markdown && origin == Origin::Around {
         text.push_str("// It includes that file by its absolute path and uses it as it is.\n");
     }
     text.push_str("\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <type_traits>\n");
