@@ -1,6 +1,6 @@
 //! An execution while it is classified.
 
-use super::unread::{is_measured, is_unread, stays_unread};
+use super::unread::{computes_for_nobody, is_unread};
 use crate::runs::KernelRun;
 use cudalint_kernel::readings::{Formula, formula, sinks};
 use cudalint_kernel::report::{Event, EventKind, ObjectKind, Site};
@@ -51,12 +51,7 @@ impl Executed<'_> {
     /// Whether nobody reads anything of what all launches with these numbers compute.
     pub fn computes_for_nobody(&self) -> bool {
         let launches = &self.run.launched;
-        !launches.is_empty() && launches.iter().all(|(launch, _)| stays_unread(self.project, *launch))
-    }
-
-    /// Whether all launches with these numbers stand where time is measured.
-    pub fn is_measured(&self) -> bool {
-        self.run.launched.iter().all(|(launch, _)| is_measured(self.project, *launch))
+        !launches.is_empty() && launches.iter().all(|(launch, _)| computes_for_nobody(self.project, *launch))
     }
 
     /// Whether all that an event changes is in memory that nobody looks at, or in no memory.

@@ -76,13 +76,7 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
     let races = races::Races::of(run);
     let for_hip = own.project.is_for_hip(run.kernel.0);
     let sinks = own.sinks();
-    // Of a program that fetches nothing it is not known what it is for, and a race may be what it shows. What it does not fill at all
-    // matters to nobody.
-    let unfetched = LazyCell::new(|| own.computes_for_nobody());
-    let for_nobody = LazyCell::new(|| *unfetched && own.is_measured());
-    let is_for_nobody = |event: &Event, defect: Defect| {
-        is_about_values(event) && (*for_nobody || defect == Defect::UninitializedMemory && *unfetched)
-    };
+    let for_nobody = LazyCell::new(|| own.computes_for_nobody());
     let mut places = BTreeSet::new();
     let mut found: Vec<Found<'_>> = Vec::new();
     for (index, event) in run.report.events.iter().enumerate() {
@@ -100,7 +94,7 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
             if let Some(fact) = reported.shown.get(&(defect, place_of(event))).and_then(|fact| all.get_mut(*fact))
                 && has_room(fact.others.len())
                 && fact.run != number
-                && !is_for_nobody(event, defect)
+                && !(is_about_values(event) && *for_nobody)
             {
                 fact.others.push((number, index));
             }
@@ -117,7 +111,7 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
                 // The code says it at once, an execution later.
                 _ if own.fills_sinks(event, &sinks) || *reach == Reach::Nowhere => Harm::Nowhere,
                 _ if own.code.is_some_and(|code| is_of_lanes_that_end(code, event)) => Harm::Nowhere,
-                _ if is_for_nobody(event, defect) => Harm::Nowhere,
+                _ if is_about_values(event) && *for_nobody => Harm::Nowhere,
                 Some((Harm::Surely, race)) if harmless(&race) => Harm::Perhaps,
                 Some((harm, _)) => harm,
                 // Whether anybody looks at it is not known: the last step of a sum reads what it does not use.

@@ -47,18 +47,13 @@ pub(super) fn is_unread(project: &Project, buffer: &Buffer) -> bool {
         })
 }
 
-/// Whether nobody reads anything of what a launch computes: all memory that the kernel is given stays where it is, whatever other kernels
-/// are given it.
-pub(super) fn stays_unread(project: &Project, launch: Site) -> bool {
-    let Some(reader) = Reader::around(project, launch) else { return false };
+/// Whether nobody reads anything of what a launch computes: the function around it measures time, and all memory that the kernel is
+/// given stays where it is, whatever other kernels are given it.
+pub(super) fn computes_for_nobody(project: &Project, launch: Site) -> bool {
+    let Some(reader) = Reader::around(project, launch).filter(Reader::measures) else { return false };
     let Some(of) = launch_at(reader.module, reader.function, launch) else { return false };
     let mut given = Vec::new();
     reader.keeps_to_itself(of, &mut given) && !given.is_empty() && reader.stays(given)
-}
-
-/// Whether the function around a launch measures time.
-pub(super) fn is_measured(project: &Project, launch: Site) -> bool {
-    Reader::around(project, launch).is_some_and(|reader| reader.measures())
 }
 
 /// Whether a copy or a set fills memory that nobody reads, in a function that measures time: it stays where it is, with all that kernels
